@@ -85,8 +85,8 @@ def named_function(function: object) -> str:
 
 
 def takes(function: Callable[..., Any], arguments: int) -> bool:
-    """Returns False iff the function certainly cannot be called with this number of positional
-    arguments."""
+    """Returns True iff the function can be called with this number of positional arguments, or its
+    signature is not known."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some built-in functions have no signature

@@ -124,8 +124,8 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Explanation":
-        """Returns the same as ``explain``, but runs on the caller's event loop. A sync ``replay``
-        still runs in threads."""
+        """Returns every minimal rule, as ``explain`` does, but runs on the caller's event loop. A sync
+        ``replay`` still runs in threads."""
         session = self._session(question, sources, baseline, fields)
         return await session.explanation()
 
@@ -163,7 +163,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "AsyncGenerator[Update | Explanation, None]":
-        """Returns the same as ``stream``, but for ``async for`` on the caller's event loop.
+        """Yields each finding, and the explanation last, as ``stream`` does, on the caller's event loop.
         ``contextlib.aclosing`` guarantees that the generator is closed."""
         from .session.streaming import astream_of
 
@@ -207,7 +207,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Verification":
-        """Returns the same as ``verify``, but runs on the caller's event loop."""
+        """Returns whether one rule holds, as ``verify`` does, but runs on the caller's event loop."""
         session = self._session(question, sources, baseline, fields, (antecedent, kind))
         return session.verification_from(await session.explanation())
 
@@ -243,7 +243,8 @@ class Explainer:
         conditions: "Conditions",
         fields: CallFields,
     ) -> "SessionSeries":
-        """Returns the sessions that explain one answer, one for each condition; see ``explain_each``."""
+        """Returns the sessions that explain one answer, one for each condition. They share the answers of
+        the replays."""
         from .session.series import SessionSeries
 
         given = tuple(sources)
@@ -266,7 +267,7 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns a session. ``rule``: the rule to verify, or None. ``series``: its series, or None."""
+        """Returns the session of one call. ``rule``: the rule to verify; None to search for rules."""
         from .probing.tracing.marks import TracedExplanation
         from .session.planning import choose, choose_to_verify
         from .session.session import Session

@@ -26,12 +26,14 @@ def importing_late(package: str, rooms: Mapping[str, str]) -> Callable[[str], ob
 
 
 _PLACES: dict[str, tuple[str, str]] = {}
-"""For each registered function, its package and the module that defines it."""
+"""For each registered function, the package that has it and the module of this package that defines it.
+"""
 
 
 def register_functions(package: str, rooms: Mapping[str, str]) -> None:
-    """Registers functions under their names. ``rooms``: for each name, the module of the package that
-    defines it. Nothing is imported."""
+    """Adds functions to the table from which ``registered_function`` gets a function by its name.
+    ``package``: the package that has the functions. ``rooms``: for the name of each function, the module
+    of the package that defines it. Nothing is imported."""
     _PLACES.update({name: (package, room) for name, room in rooms.items()})
 
 

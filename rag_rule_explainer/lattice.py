@@ -47,19 +47,21 @@ class Lattice:
 
     @property
     def full(self) -> Mask:
-        """Returns the mask of all units."""
+        """Returns the mask of all units (sources, or groups of tied ones)."""
         return (1 << self.size) - 1
 
     def bit(self, unit: int) -> Mask:
-        """Returns the mask that contains only the unit at position ``unit`` (0 is the first)."""
+        """Returns the mask that contains only the unit (source, or group of tied ones) at position
+        ``unit``; 0 is the first."""
         return 1 << (self.size - 1 - unit)
 
     def mask(self, units: Iterable[int]) -> Mask:
-        """Returns the mask of the units at these positions."""
+        """Returns the mask of the units (sources, or groups of tied ones) at these positions."""
         return sum(self.bit(unit) for unit in set(units))
 
     def units(self, mask: Mask) -> tuple[int, ...]:
-        """Returns the positions of a mask's units, first unit first."""
+        """Returns the positions of the units (sources, or groups of tied ones) in a mask, in ascending
+        order."""
         return tuple(unit for unit in range(self.size) if mask & self.bit(unit))
 
     def left_out(self, key: ArrangementKey) -> frozenset[int]:
@@ -68,20 +70,22 @@ class Lattice:
         return frozenset(range(self.size)).difference(self.units(key) if isinstance(key, int) else key)
 
     def complement(self, mask: Mask) -> Mask:
-        """Returns the mask of all units that are not in ``mask``."""
+        """Returns the mask of all units (sources, or groups of tied ones) that are not in ``mask``."""
         return self.full ^ mask
 
     def one_more(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Returns the masks that contain ``mask`` and exactly one more unit."""
+        """Yields the masks that have all units of ``mask`` and exactly one more. A unit is a source, or
+        a group of tied ones."""
         return (cast("AnyMask", mask | bit) for bit in bits(self.complement(mask)))
 
     def one_fewer(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Returns the masks that are ``mask`` without one of its units."""
+        """Yields the masks that are ``mask`` without one of its units (sources, or groups of tied
+        ones)."""
         return (cast("AnyMask", mask ^ bit) for bit in bits(mask))
 
     def supersets(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Yields every mask that contains ``mask``, including ``mask`` itself, the smallest number
-        first."""
+        """Yields every mask (set of units) that contains ``mask``, including ``mask`` itself, in
+        ascending order of the numbers."""
         free = self.complement(mask)
         extra = 0
         while True:
@@ -116,7 +120,7 @@ def bits(mask: Mask) -> Iterator[Mask]:
 
 
 def is_subset(mask: Mask, other: Mask) -> bool:
-    """Returns True iff ``other`` contains all units of ``mask``."""
+    """Returns True iff ``other`` contains all units of ``mask``. Both are sets of units, as bit masks."""
     return mask & other == mask
 
 
@@ -127,7 +131,8 @@ def smallest_first(mask: Mask) -> tuple[int, int]:
 
 
 def minimal(masks: Iterable[AnyMask]) -> tuple[AnyMask, ...]:
-    """Returns those of the masks that contain no other of the masks, the smallest first."""
+    """Returns those of the masks (sets of units) that contain no other of the masks, the smallest
+    first."""
     found: list[AnyMask] = []
     for mask in sorted(set(masks), key=smallest_first):
         if not any(smaller & mask == smaller for smaller in found):
@@ -136,8 +141,8 @@ def minimal(masks: Iterable[AnyMask]) -> tuple[AnyMask, ...]:
 
 
 def maximal(masks: Iterable[AnyMask], size: int) -> tuple[AnyMask, ...]:
-    """Returns those of the masks that are contained in no other of the masks, in no particular order.
-    ``size``: the number of units."""
+    """Returns those of the masks (sets of units) that are contained in no other of the masks, in no
+    particular order. ``size``: the number of units."""
     if size <= FAMILY_LIMIT:
         return cast("tuple[AnyMask, ...]", tuple(members(_uncovered(family(masks, size), size))))
     found: list[AnyMask] = []
@@ -164,15 +169,16 @@ def members(group: Family) -> Iterator[Mask]:
 
 
 def up_closure(group: Family, size: int) -> Family:
-    """Returns the family of all masks over ``size`` units that contain a mask of the family ``group``."""
+    """Returns the family of all sets of units that contain at least one of the sets in ``group``.
+    ``size``: the number of units."""
     for unit in range(size):
         group |= (group & without_unit(unit, size)) << (1 << unit)
     return group
 
 
 def down_closure(group: Family, size: int) -> Family:
-    """Returns the family of all masks over ``size`` units that are contained in a mask of the family
-    ``group``."""
+    """Returns the family of all sets of units that are contained in at least one of the sets in
+    ``group``. ``size``: the number of units."""
     for unit in range(size):
         group |= (group >> (1 << unit)) & without_unit(unit, size)
     return group

@@ -3,7 +3,7 @@ ones).
 
 Retention rule S: the condition holds on every subset T ⊇ S. Omission rule S: the condition holds on every
 subset T with T ∩ S = ∅. The whole package handles the difference between the two kinds by one method,
-``RuleKind.flip`` (see the paper's section on rule definitions).
+``RuleKind.flip``. The definitions are those of the paper on which this package is based.
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,21 @@ from .lattice import Antecedent, Lattice, Mask, Subset
 from .printable import brief
 
 ClaimStatus = Literal["proved", "confident", "tested", "voted", "relative", "unverified"]
-"""The evidence for a claim. The condition was seen to hold on all subsets to which the rule applies
-(proved), on a share of all these subsets (confident), on random ones of them, with a stated guarantee
-(tested), by majority votes (voted), or only on subsets of the sources that a search kept (relative).
-Otherwise the evidence is incomplete (unverified)."""
+"""The evidence for a claim about a rule. The condition was seen to hold on
+
+- proved: all subsets to which the rule applies,
+- confident: a share of all these subsets,
+- tested: random ones of these subsets, with a stated guarantee,
+- voted: these subsets, by majority votes,
+- relative: only subsets of the sources that a search kept.
+
+unverified: the evidence is incomplete.
+"""
 
 
 class RuleKind(str, Enum):
-    """This enum has the two kinds of rule: "whenever S is retained …" and "whenever S is omitted …"."""
+    """A ``RuleKind`` is one of the two kinds of rule: "whenever S is retained …" and "whenever S is
+    omitted …"."""
 
     RETENTION = "retention"
     OMISSION = "omission"
@@ -38,12 +45,13 @@ class RuleKind(str, Enum):
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
-        """Returns the subset on which exactly the units of this antecedent are retained (or omitted)."""
+        """Returns the subset on which exactly the units of this antecedent are retained (for omission
+        rules: omitted)."""
         return Subset(antecedent ^ self.flip(lattice))
 
     def antecedent(self, lattice: Lattice, subset: Subset) -> Antecedent:
-        """Returns the antecedent of the rule whose own subset (see ``flip``) is ``subset``: the units
-        that the subset retains, or for omission rules omits."""
+        """Returns the antecedent of the rule whose own subset is ``subset``: the units that the subset
+        retains, or for omission rules omits."""
         return Antecedent(subset ^ self.flip(lattice))
 
 
@@ -74,11 +82,12 @@ class Claim:
 
     ``draws``: the number of random subsets that were tried, drawn with replacement; 0 if none were drawn.
     ``sampling``: how the subsets were drawn and what this guarantees, in words; empty for exact miners.
+
     ``kept``: for a *relative* claim, the units that the claim is about, including its antecedent. Other
     units were in no antecedent that was tried. ``kept`` is 0 for all other claims, and also if the search
     treated whole groups of units as one unit; the claim then says nothing about parts of these groups.
-    ``tried``: empty, except if the claimed antecedent was only tried together with further units. It then
-    holds the smallest antecedents that were tried, and the claim is true of these only.
+    ``tried``: empty, except if the claimed antecedent was only tried together with units that it does not
+    contain. It then holds the smallest antecedents that were tried, and the claim is true of these only.
     """
 
     kind: RuleKind

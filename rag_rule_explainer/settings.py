@@ -38,7 +38,8 @@ DEFAULT_TIMEOUT = 300.0
 
 
 class SettingsFields(TypedDict, total=False):
-    """This TypedDict has the fields of ``Settings``. Functions use it to annotate their ``**fields``."""
+    """A ``SettingsFields`` is a TypedDict that gives the keywords ``**fields`` their types: those of the
+    fields of ``Settings``."""
 
     rules: Rules
     miner: MinerName | Sampled
@@ -68,18 +69,19 @@ class SettingsFields(TypedDict, total=False):
 class Settings:
     """This frozen, picklable class holds the settings of an explanation.
 
-    ``rules``: "retention", "omission" or "both". ``miner``: "exact" (the paper's Mono or Dual),
-    "exhaustive" (all 2^n subsets), "sampled" or ``Sampled(...)`` (each rule is tested on random subsets,
-    for any number of sources), "grouped" (the paper's divide and conquer, exact relative to the sources
-    that it keeps), "quick" (as for agents: few replays and weaker tests) or "auto". ``granularity``:
-    metadata keys of the sources, the coarsest first, such as ("domain", "document"). The grouped miner
-    starts with the groups that the first key makes. It divides only groups that rules name, down to
-    single sources. ``partition``: mines each batch of sources exactly and separately. Rules over several
-    batches are not searched for. The value is the maximum number of sources in a batch, the metadata key
-    that the sources of a batch have in common, or ``Partition(by, others)``. ``merge_duplicates``: ties
-    sources with nearly the same text into one unit, which is retained or omitted as a whole. Pinned
-    sources are never tied. True ties texts that share 90 % of their word shingles (sequences of three
-    words); a float sets this share. Identical texts are then tied, too.
+    ``rules``: "retention", "omission" or "both". ``miner``: how rules are searched. "exact": the paper's
+    Mono or Dual. "exhaustive": by all 2^n subsets. "sampled" or ``Sampled(...)``: each rule is tested on
+    random subsets. "grouped": the paper's divide and conquer; its rules hold only for the sources that it
+    does not drop. "quick": few replays and weaker tests. "auto": by the number of sources.
+
+    ``granularity``: metadata keys of the sources, the coarsest first, such as ("domain", "document"). The
+    grouped miner starts with the groups that the first key makes. It divides only groups that rules name,
+    down to single sources. ``partition``: mines each batch of sources exactly and separately. Rules over
+    several batches are not searched for. The value is the maximum number of sources in a batch, the
+    metadata key that the sources of a batch have in common, or ``Partition(by, others)``.
+    ``merge_duplicates``: ties sources with nearly the same text into one unit, which is retained or
+    omitted as a whole. Pinned sources are never tied. True ties texts that share 90 % of their word
+    shingles (sequences of three words); a float sets this share. Identical texts are then tied, too.
 
     ``minimal=False`` reports all valid rules instead of the minimal ones; this is not possible with the
     sampled and the grouped miner. ``noise``: votes and confidence, for answers that vary. ``limits``:
@@ -99,9 +101,9 @@ class Settings:
     ``reuse_answers=False``: an arrangement (an ordered list of sources) that both kinds of rule need is
     replayed for each kind, which saves memory. Samples for votes are still shared.
     ``answer_without_sources``: the answer to the empty set, such as "N/A", used instead of a replay.
-    ``accept_finish_reasons``: further finish reasons with which a reply counts as an answer: "length" for
-    all replies that were cut off at a length limit, or any other finish reason, exactly as the model
-    writes it. ``store``: keeps every paid answer and judgement, and is searched before anything is paid.
+    ``accept_finish_reasons``: finish reasons with which a reply counts as an answer, besides the usual
+    ones: "length" for all replies cut off at a length limit, or a reason exactly as the model writes it.
+    ``store``: keeps every paid answer and judgement, and is searched before anything is paid.
 
     Raises InvalidInput for a value that a field does not allow.
     """

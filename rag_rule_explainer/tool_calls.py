@@ -15,10 +15,10 @@ _LONGEST = 80
 class ToolCall:
     """A ``ToolCall`` is one call of a tool, which a model asks for in a reply.
 
-    ``name``: the name of the tool. ``arguments``: the arguments by name, as JSON data; the text that the
-    model wrote, if it is no JSON object. ``step``: the number of the step that the call belongs to,
-    counted from 1 over the run; the calls of one reply are one step. 0 if it is not known: the call is
-    then a step of its own.
+    ``name``: the name of the tool. ``arguments``: the arguments by name, as JSON data; or the text that
+    the model wrote, if this text is no JSON object. ``step``: the number of the step that the call
+    belongs to, counted from 1 over the run; the calls of one reply are one step. 0 if it is not known:
+    the call is then a step of its own.
     """
 
     name: str
@@ -54,7 +54,7 @@ class ToolCall:
 
 def _object_in(text: str) -> Mapping[Any, Any] | None:
     if not text.strip():
-        return {}  # what some providers write for a tool without parameters
+        return {}  # some providers write an empty text for a tool without parameters
     try:
         read = json.loads(text)
     except (ValueError, RecursionError):

@@ -15,8 +15,8 @@ from .tool_calls import ToolCall, calls_given, calls_said
 
 
 class Verdict(str, Enum):
-    """This enum has three truth values, as in Kleene's logic. UNKNOWN neither proves nor refutes a
-    rule."""
+    """A ``Verdict`` is one of three truth values, as in Kleene's logic. UNKNOWN neither proves nor
+    refutes a rule."""
 
     HOLDS = "holds"
     BREAKS = "breaks"
@@ -57,17 +57,20 @@ class Answer:
     notes and ids of sources are not compared, because they differ from run to run.
 
     ``text``: the text that predicates judge. ``value``: the structured output, or None. ``usage``: token
-    counts by kind, such as ``{"input_tokens": 812, "output_tokens": 9}``. ``finish_reason``: the word
-    with which the model says why it stopped; if the word means that the answer is incomplete, the answer
-    is not judged. ``note``: a remark for readers of the probe. ``models``: by each model's name, token
-    counts by kind; or None. ``delivered``: the ids of the sources that the retriever returned to the
-    application. ``seen``: the ids of the sources whose text was found in the request to the model; in the
-    baseline, they are in the order of the request (an id is repeated if the position of its source is not
-    certain), or None if this is the order of the sources. Both are None if the run was not recorded, or
-    if a run without sources sent only requests that runs with sources send too. ``unread``: the names of
-    those entries of the application's output that were not read, because only one entry is the answer.
-    ``calls``: the tool calls of the run, in order; None if they were not recorded, which is not the same
-    as no call.
+    counts by kind, such as ``{"input_tokens": 812, "output_tokens": 9}``. ``models``: by each model's
+    name, token counts by kind; or None. ``finish_reason``: the word with which the model says why it
+    stopped; if the word means that the answer is incomplete, the answer is not judged. ``note``: a
+    remark for readers of the probe.
+
+    ``delivered``: the ids of the sources that the retriever returned to the application. ``seen``: the
+    ids of the sources whose text was found in the request to the model; in the baseline, they are in the
+    order of the request (an id is repeated if the position of its source is not certain), or None if
+    this is the order of the sources. Both are None if the run was not recorded, or if a run without
+    sources sent only requests that runs with sources send too.
+
+    ``unread``: the names of those entries of the application's output that were not read, because only
+    one entry is the answer. ``calls``: the tool calls of the run, in order; None if they were not
+    recorded, which is not the same as no call.
     """
 
     text: str
@@ -246,7 +249,7 @@ _TEXT = "write case.answer.text == '...', or case.answer.value == ... for a stru
 
 @contextmanager
 def called_as_condition() -> Generator[None]:
-    """Within this context, a comparison of an answer with None raises TypeError, because a condition that
+    """Makes the comparison of an answer with None raise TypeError in the block, because a condition that
     makes such a comparison is a mistake.
 
     Everywhere else, the comparison is False: other code may have an answer or None, and a check such as

@@ -1,5 +1,5 @@
-"""This package audits a corpus: it explains many answers, and says what its documents do in all of
-them."""
+"""This package audits a corpus: it explains many answers, and says in which of them each document is a
+cause, according to the rules."""
 
 from .auditing import aaudit, audit
 from .blame import BlamedDocument, BlameList

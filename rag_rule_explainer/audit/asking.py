@@ -1,5 +1,5 @@
-"""This module asks one question of an audit. It explains the answer by the conditions of bad and of good
-answers, and returns what the audit keeps of the explanations. Every ``AuditEngine`` uses it."""
+"""This module asks one question of an audit, for every ``AuditEngine``. It explains the answer by the
+conditions of bad and of good answers, and returns what the audit keeps of the explanations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -40,8 +40,8 @@ from .questions import (
 )
 
 OF_THE_AUDIT = ("the audit's limit", "the audit was stopped")
-"""If the reason why a question was stopped begins with one of these texts, the audit stopped it, and not
-the limit for the question alone. This question is asked again when the audit is continued."""
+"""The beginnings of the reasons for which the audit itself, and not the limit for a single question,
+stopped a question. Such a question is asked again when the audit is continued."""
 TIED: Final = "near-duplicates were only retained or omitted together"
 PINNED: Final = "pinned documents were never omitted"
 _CONCURRENCY = 8
@@ -55,8 +55,8 @@ _OUTCOMES: dict[Verdict, AnswerOutcome] = {
 
 
 def explainer_for(job: AuditJob, meter: Meter) -> Any:
-    """Returns the explainer with which one process asks its questions. The meter counts each replay, and
-    forbids replays that are above a limit.
+    """Returns the explainer that one process uses for all of its questions. Before each replay, the
+    explainer asks ``meter``, which counts the replay, or forbids it if a limit is reached.
 
     Raises InvalidInput for an application that cannot be imported or explained, MissingExtra if its
     integration is not installed, and the errors of settings that cannot be used.
@@ -73,8 +73,8 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
         name, loaded = application, load_application(application)
     else:
         name, loaded = type(application).__name__, application
-    # Most answers do not meet the condition of bad answers. By default, an explainer would raise an error
-    # for them.
+    # By default, an explainer raises an error for an answer that does not meet the condition. Most
+    # answers do not meet the condition of bad answers.
     options = {**job.options, "false_condition": "warn"}
     settings: Any = options.get("settings")
     if "store" not in options and getattr(settings, "store", None) is None:
@@ -104,10 +104,10 @@ def _metered(explainer: Explainer, job: AuditJob, meter: Meter) -> Explainer:
 
 
 async def audited_answer(explainer: Any, job: AuditJob, question: LoggedQuestion) -> AuditedAnswer:
-    """Returns what became of one question. ``explainer``: what ``explainer_for`` returned.
+    """Asks and explains one question, and returns its result. ``explainer``: made by ``explainer_for``.
 
-    No error of the application or of the explanation is raised: the question is then "failed", or
-    "stopped" if a limit of the audit came first.
+    Raises no errors of the application or of the explanation. After an error, the outcome of the
+    question is "failed"; if a limit of the audit was reached first, it is "stopped".
     """
     begun = monotonic()
     asked = AuditedQuestion(question.id, question.question, "failed")
@@ -145,8 +145,8 @@ def _conditions(job: AuditJob) -> list[Predicate]:
 
 
 def _promised(job: AuditJob) -> list[tuple[RuleOutcome, RuleOutcome]]:
-    """Returns two outcomes for each of the ``_conditions``: those that its retention rules and its
-    omission rules claim. For the condition of bad answers, for example, these are "bad" and "not bad"."""
+    """Returns, for each condition of the audit, what its retention rules and what its omission rules
+    claim. For the condition of bad answers, these claims are "bad" and "not bad"."""
     of_bad: list[tuple[RuleOutcome, RuleOutcome]] = [("bad", "not bad"), ("not bad", "bad")]
     if job.good is None:
         return of_bad
@@ -254,7 +254,7 @@ def _minimal(rule: Finding, keys: Mapping[str, DocumentKey]) -> bool | None:
 
 
 def _untried(rule: Finding) -> Iterator[str]:
-    """Yields sentences on untried subsets, which the claim of a rule does not cover."""
+    """Yields a sentence for each kind of subset that the claim of a rule does not cover."""
     if rule.tied_beside:
         yield TIED
     if rule.pinned:
@@ -267,7 +267,7 @@ def _why_undecided(explanation: Explanation) -> str:
 
 
 def _why_open(explanation: Explanation) -> str:
-    """Returns the reason why there may be rules that were not found; empty if there are none."""
+    """Returns the reason why the search may have missed rules; empty if it has missed none."""
     if not explanation.complete:
         return explanation.why_incomplete or "the search was not complete"
     if explanation.doubted:
@@ -278,8 +278,8 @@ def _why_open(explanation: Explanation) -> str:
 
 
 def _limits(explanation: Explanation) -> Iterator[tuple[bool, str]]:
-    """Yields pairs of a bool and a sentence. The sentence is a reason why even a complete search may not
-    have tried every subset; the bool is True iff the reason applies."""
+    """Yields a bool and a sentence for each reason why even a complete search may not have tried every
+    subset. The bool is True iff the reason applies."""
     name = explanation.miner.name
     yield bool(explanation.ties), TIED
     yield any(each.pinned for each in explanation.sources), PINNED

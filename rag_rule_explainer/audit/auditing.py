@@ -1,5 +1,5 @@
-"""This module audits a corpus by the questions that people asked: it asks all of them, and reads from the
-rules of the answers what the documents do."""
+"""This module audits a corpus by questions from a log: it explains the answers to all of them, and finds
+out from the rules which documents cause bad answers."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
@@ -31,8 +31,8 @@ from .sameness import application_of, definition_of, settings_of
 
 Returned = TypeVar("Returned")
 _SECONDS_TO_NOTE = 1.0
-"""The number of seconds between two records of what was spent. If a run is killed, only what it has spent
-since its last record is not counted."""
+"""The number of seconds between two times at which the audit writes down what it has spent. If it is
+killed, only what it has spent since then is not counted."""
 
 
 @showing(AuditOptions, AuditFields)
@@ -42,7 +42,7 @@ def audit(
     condition: PredicateLike,
     **fields: Unpack[AuditFields],
 ) -> Audit:
-    """Returns what the documents of a corpus do in the answers to many questions. Blocks.
+    """Returns which answers to many questions are bad, and which documents rules name as a cause. Blocks.
 
     ``application``: an application of a framework or a plain function, its name as ``module:object``, or
     an ``Explainer``, which needs documents with each question. ``questions``: texts, or dicts with the
@@ -50,10 +50,10 @@ def audit(
     The other keywords are those of ``AuditOptions``, and the settings of the explainer of the
     application, such as ``miner``, ``store`` and ``noise``.
 
-    A question that fails is counted and named. With ``out``, each question is written there as soon as it
-    is explained, and an audit that is started again asks only what is missing. Ctrl-C ends the audit: the
-    result holds what is known by then. Raises InvalidInput for what cannot be read, before anything is
-    asked.
+    A question that fails is counted and named, and does not end the audit. With ``out``, each question
+    is written to this folder as soon as it is explained. If the audit is started again, it asks only the
+    missing questions. Ctrl-C ends the audit, and returns what was found so far. Raises InvalidInput,
+    before any question is asked, for arguments that cannot be used.
     """
     from ..probing.loop import run_blocking
 
@@ -71,7 +71,7 @@ async def aaudit(
     condition: PredicateLike,
     **fields: Unpack[AuditFields],
 ) -> Audit:
-    """Returns the same as ``audit``, but runs on the caller's event loop."""
+    """Returns the audit of the answers to many questions: ``audit`` on the caller's event loop."""
     return await _Run.of(application, questions, condition, dict(fields)).audit()
 
 
@@ -116,8 +116,8 @@ class _Run:
         return cls(options, job, asked, folder, engine)
 
     def interrupt(self) -> bool:
-        """Stops asking questions, or making the replays that test which documents are to blame. What was
-        found is kept. Returns False, and does nothing, if the audit has not begun; True otherwise."""
+        """Stops the audit: no further question is asked, and no further replay tests which documents are
+        to blame. Returns False, and does nothing, if the audit has not begun; True otherwise."""
         if self._task is None:
             return False
         if not self._interrupted and self._may_end:
@@ -185,7 +185,7 @@ class _Run:
             await anyio.to_thread.run_sync(write_report, result, self.folder.path)
 
     async def _until_interrupted(self, work: Coroutine[Any, Any, Returned]) -> Returned | None:
-        """Returns what ``work`` returns; None if the user interrupted it."""
+        """Awaits ``work`` and returns its result; None if the user interrupted it."""
         self._may_end = True
         try:
             return await work
@@ -234,7 +234,7 @@ class _Run:
 
     async def _blamed(self, result: Audit) -> BlameList:
         """Makes the fresh replays that test which documents are to blame, and returns these documents.
-        ``result``: what the audit has found."""
+        ``result``: the audit without this test."""
         asked = {each.id: each for each in self.questions}
         async with self._metered(result) as meter:
             spent = await anyio.to_thread.run_sync(meter.spent)
@@ -245,8 +245,8 @@ class _Run:
 
     @asynccontextmanager
     async def _metered(self, result: Audit) -> AsyncGenerator[Meter, None]:
-        """Yields, for the block, a meter for further replays. It starts with what the questions have
-        spent, so that the audit's limits hold for both together."""
+        """Yields, for the block, a meter that counts further replays. It starts with what the questions
+        have spent, so that the audit's limits hold for questions and further replays together."""
         if isinstance(self.engine, MeteredEngine):
             async with self.engine.metered(self.job, self._began) as meter:
                 yield meter
@@ -276,8 +276,8 @@ class _Run:
 
 
 def _store_in(folder: AuditFolder, job: AuditJob) -> Store:
-    """Returns the store in the folder, for an engine that runs on the machine with the folder. Another
-    application, such as a function whose code was changed, does not find the answers of this one."""
+    """Returns the store in the folder, for an engine that runs on the machine with the folder. Its
+    answers are used again only for the same application with the same code."""
     return Store(folder.path / ANSWERS, application_of(job))
 
 

@@ -1,30 +1,33 @@
 """This module lists the documents to blame over a log, under a false discovery rate that the user sets.
 
 What is claimed of a listed document: in at least one question of the log, there is a subset of the other
-documents shown with it on which the answer is bad with this document, and is not (or is less often)
-without it.
+documents on which the answer is bad with this document. Without it, the answer on this subset is not
+bad, or is bad less often.
 
-How it is shown. A document that a *proved* rule of a deterministic application names needs no test: on
-every subset that the rule is about, the outcome was seen; and where the rule is minimal, one of these
-subsets without the document has the other outcome. Every other document that a rule names is tested on
-fresh replays of *pivot pairs*, one of each of up to three questions: a subset on which the search saw the
-bad outcome, and the same without the document. The search's own replays are not counted, because they
-chose the pair. The null hypothesis is that the document changes no answer in any of its pairs. Which of
-the fresh replays are made with it is drawn at random, so under the null hypothesis the number of bad ones
-among them is hypergeometric, given the number of all bad ones of the pair: R. A. Fisher's randomization
-test, added up over pairs as M. Zelen did (see ``randomization``). It is exact whatever the rate of noise
-is, and however replays depend on each other in time: if the model is worse for an hour, this affects
-replays with and without the document alike.
+How it is shown. A document that a *proved* rule of a deterministic application names needs no test: the
+outcome was seen on every subset that the rule covers. If the rule is minimal, one of these subsets has
+the other outcome without the document. Every other document that a rule names is tested by fresh replays
+of *pivot pairs*, at most one pair in each of up to three questions. A pair is a subset on which the
+search saw the bad outcome, and the same subset without the document. The search's own replays are not
+counted, because they were used to choose the pair.
 
-Why Benjamini and Yekutieli. Documents are tested in the same questions, against the same model and at the
-same time, so nothing is known of the dependence among their p-values. The procedure of Benjamini and
-Hochberg needs independent or positively dependent p-values; that of Benjamini and Yekutieli (2001) bounds
-the false discovery rate under any. Its price is that p-values must be smaller by the factor 1 + 1/2 + ...
-+ 1/m, which is 7 for 700 documents. One more replay with and one more without the document make the
-smallest possible p-value about four times smaller, so the price is one or two replays more of each.
+The null hypothesis is that the document changes no answer in any of its pairs. It is drawn at random
+which of the fresh replays are made with the document. Under the null hypothesis, the number of bad
+replays among these is therefore hypergeometric, given the number of all bad replays of the pair: R. A.
+Fisher's randomization test, added up over pairs as by M. Zelen, which the module ``randomization``
+computes. The test is exact at any rate of noise, and also if replays depend on each other in time: if the
+model is worse for an hour, replays with and without the document are affected alike.
 
-Near-duplicates that the search tied together are tested each by itself, without the others: the search
-did not see what each of them does.
+Why Benjamini and Yekutieli. Documents are tested in the same questions, against the same model and at
+the same time, so nothing is known of the dependence among their p-values. The procedure of Benjamini and
+Hochberg needs independent or positively dependent p-values; that of Benjamini and Yekutieli (2001)
+bounds the false discovery rate under any dependence. Its price is that p-values must be smaller by the
+factor 1 + 1/2 + ... + 1/m, which is 7 for 700 documents. One more replay with and one more without the
+document make the smallest possible p-value about four times smaller, so the price is one or two replays
+more of each.
+
+Near-duplicates that the search only retained or omitted together are tested one by one, each without the
+others, because the search did not see what each of them does.
 
 Documents listed as proved are no false discoveries, so adding them to the list does not raise its rate.
 """
@@ -46,13 +49,14 @@ _LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True)
 class BlamedDocument:
-    """A ``BlamedDocument`` is a document of a log with what is known against it.
+    """A ``BlamedDocument`` is a document of a log with the evidence against it.
 
     ``basis``: "proved" if a proved rule of a deterministic application names it; "tested" if fresh
-    replays were compared. ``p_value``: the exact probability of a difference between the fresh replays
-    with and without the document that is at least as large as the one seen, if the document changes
-    nothing; None if ``basis`` is "proved". ``tables``: for each pair of subsets with and without the
-    document, how many of the fresh replays are bad.
+    replays were compared. ``tables``: for each pair of subsets with and without the document, how many
+    of the fresh replays are bad.
+
+    ``p_value``: the exact probability that the fresh replays with and without the document differ at
+    least as much as they did, if the document changes nothing; None if ``basis`` is "proved".
     """
 
     suspect: Suspect
@@ -72,8 +76,8 @@ class BlamedDocument:
 
     @property
     def evidence(self) -> str:
-        """Returns one sentence on what speaks against the document: the bad answers in which a rule names
-        it, and the outcomes of the fresh replays with it and without it."""
+        """Returns one sentence with the evidence against the document: the bad answers in which a rule
+        names it, and the outcomes of the fresh replays with it and without it."""
         named, shown = len(self.suspect.implicated), self.suspect.shown
         seen = f"named by rules in {named:,} of the {shown:,} bad answers"
         if self.p_value is None:
@@ -91,8 +95,11 @@ class BlamedDocument:
 @dataclass(frozen=True, slots=True)
 class BlameList(Sequence[BlamedDocument]):
     """A ``BlameList`` is the sequence of the documents to blame: proved ones first, then those with the
-    smallest p-values. ``not_shown``: documents that were tested, without being shown to be to blame.
-    This does not prove that they are innocent. ``plan``: the plan of the replays of all tests."""
+    smallest p-values.
+
+    ``not_shown``: documents whose test did not show that they are to blame, which does not prove that
+    they are innocent. ``plan``: the plan of the replays of all tests.
+    """
 
     plan: BlamePlan
     found: tuple[BlamedDocument, ...]
@@ -127,11 +134,12 @@ class BlameList(Sequence[BlamedDocument]):
 
 
 def blame_list(plan: BlamePlan, outcomes: Mapping[Trial, Verdict]) -> BlameList:
-    """Returns the documents to blame. ``outcomes``: for each replay of the plan, HOLDS iff the bad
-    outcome was seen, and UNKNOWN if it is not known whether it was.
+    """Returns the documents to blame.
 
-    A replay that is missing counts as UNKNOWN. An UNKNOWN never helps to blame a document: the document's
-    p-value is the largest one over all outcomes that the replay could have had.
+    ``outcomes``: for each replay of the plan, HOLDS iff the bad outcome was seen, and UNKNOWN if it is
+    not known whether it was. A replay that is missing counts as UNKNOWN. An UNKNOWN never helps to blame
+    a document: the document's p-value is the largest one over all outcomes that the replay could have
+    had.
     """
     tables = tables_of(plan, outcomes)
     tested = [
@@ -150,8 +158,8 @@ def blame_list(plan: BlamePlan, outcomes: Mapping[Trial, Verdict]) -> BlameList:
 
 
 def tables_of(plan: BlamePlan, outcomes: Mapping[Trial, Verdict]) -> dict[PivotPair, PairTable]:
-    """Returns for each pair how many of its replays are bad, on the subset with the document and on the
-    one without it. A replay without an outcome counts as UNKNOWN."""
+    """Returns for each pair (two subsets that differ by one document) how many of its replays are bad,
+    with the document and without it. A replay without an outcome counts as UNKNOWN."""
     counts = defaultdict[tuple[PivotPair, bool, Verdict], int](int)
     pairs = dict.fromkeys(pair for suspect, _ in plan.tested for pair in suspect.pairs)
     for trial in plan.trials():

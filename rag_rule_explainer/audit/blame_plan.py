@@ -1,5 +1,5 @@
-"""This module plans which replays decide which documents are to blame, so that their number is known
-before they run."""
+"""This module plans the replays that decide which documents are to blame, so that the number of replays
+is known before the first of them."""
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,11 +19,13 @@ _ERROR, _POWER = 0.1, 0.9
 class PivotPair:
     """A ``PivotPair`` is two subsets of the documents of one question that differ by one document.
 
-    ``document``: the name of this document in the log. ``question``: the question's id. ``kept``: the ids
-    of the larger subset, in the order in which they are shown. ``removed``: the ids of the document in
-    the question, which the smaller subset lacks; there are several if the question shows copies. The
-    search saw the bad outcome on the larger subset, perhaps with near-duplicates of the document, and not
-    on the smaller. That may be an accident, so the test does not count it.
+    ``document``: the name of this document in the log. ``question``: the question's id. ``kept``: the
+    ids of the larger subset, in the order in which they are shown. ``removed``: the ids under which the
+    document is in the larger subset and not in the smaller one; there are several if the question shows
+    copies.
+
+    The search saw the bad outcome on the larger subset, perhaps with near-duplicates of the document,
+    and not on the smaller one. That may be an accident, so the test does not count it.
     """
 
     document: str
@@ -45,9 +47,10 @@ class PivotPair:
 class Suspect:
     """A ``Suspect`` is a document that a rule of the bad outcome names.
 
-    ``shown``: the number of questions with a bad answer for which it was shown. ``implicated``: the ids
-    of those questions in which a rule names it. ``proved``: the ids of those in which such a rule is
-    proved. ``pairs``: the pairs on which it is tested, at most one of each question, the best ones first.
+    ``shown``: the number of questions with a bad answer for which the document was shown.
+    ``implicated``: the ids of those questions in which a rule names it. ``proved``: the ids of those in
+    which a proved rule names it. ``pairs``: the pairs of subsets on which it is tested, at most one for
+    each question, the best first.
     """
 
     document: str
@@ -60,7 +63,7 @@ class Suspect:
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A ``Trial`` is one fresh replay on one of the two subsets of a ``PivotPair``: the larger one if
-    ``with_document`` is True. ``number``: its place among the replays of the pair."""
+    ``with_document`` is True. ``number``: a number that tells it from the other replays of the pair."""
 
     pair: PivotPair
     number: int
@@ -68,8 +71,8 @@ class Trial:
 
     @property
     def kept(self) -> tuple[str, ...]:
-        """Returns the ids of the documents that are shown in this replay, in the order in which they are
-        shown."""
+        """Returns the ids of the documents of this replay, in the order in which the application shows
+        them."""
         return self.pair.kept if self.with_document else self.pair.without
 
 
@@ -108,8 +111,8 @@ class BlamePlan:
     def trials(self) -> Iterator[Trial]:
         """Yields the replays in the order in which they are to be started.
 
-        Which of the replays of a pair are made with the document is drawn at random, for each pair
-        independently. The test rests on this draw and on nothing else.
+        Half of the replays of each pair are made with the document. Which of them is drawn at random,
+        for each pair independently. The test is valid because of this draw alone.
         """
         rounds: list[list[Trial]] = []
         for suspect, count in self.tested:
@@ -144,8 +147,9 @@ def plan_blame(
 ) -> BlamePlan:
     """Returns the plan by which the documents to blame are found.
 
-    ``suspects``: the documents that a rule of the bad outcome names. ``fdr``: see ``BlamePlan``; above 0
-    and below 1. ``seed``: the seed of the random draw in ``BlamePlan.trials``.
+    ``suspects``: the documents that a rule of the bad outcome names. ``fdr``: the false discovery rate,
+    above 0 and below 1: on average, at most this share of the documents that are found to blame is
+    innocent. ``seed``: the seed of the random draw in ``BlamePlan.trials``.
 
     ``deterministic``: True if it is known that the application always gives the same answer to a question
     with the same documents. A document that a proved rule names then needs no test. If False, this

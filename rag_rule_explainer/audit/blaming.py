@@ -41,10 +41,10 @@ _VERDICTS = {letter: verdict for verdict, letter in _LETTERS.items()}
 class Blaming:
     """A ``Blaming`` makes the replays of a plan, one question after the other.
 
-    ``explainer``: the explainer with which the application is asked (see ``explainer_for``).
-    ``condition``: holds iff an answer is bad. ``file``: keeps the verdicts, one line of JSON for each
-    question; None to keep nothing. A run that is started again makes only the replays that the file
-    lacks. ``reasons``: by question, why some of its replays have no verdict.
+    ``explainer``: replays the application. ``condition``: holds iff an answer is bad. ``file``: keeps the
+    verdicts, one line of JSON for each question; None to keep nothing. A run that is started again makes
+    only the replays that the file lacks. ``reasons``: by question, the reason why some of its replays
+    have no verdict.
     """
 
     explainer: Any
@@ -58,9 +58,11 @@ class Blaming:
     def of(
         cls, options: AuditOptions, job: AuditJob, result: Audit, meter: Meter, spent: int
     ) -> "Blaming":
-        """Returns a ``Blaming`` that makes the replays which the audit still needs. ``meter``: the meter
-        of the audit. It counts these replays as well, so that the audit's limits hold for all replays
-        together. ``spent``: the number of replays that the audit has made so far."""
+        """Returns a ``Blaming`` that makes the replays which the audit still needs.
+
+        ``meter``: the meter of the audit. It counts these replays as well, so that the audit's limits
+        hold for all replays together. ``spent``: the number of replays that the audit has made so far.
+        """
         file = None if result.folder is None else result.folder / _FILE
         suspects = suspects_of_log(result.names, partial(_explanation, result.folder))
         explainer = explainer_for(job, meter)
@@ -90,8 +92,8 @@ class Blaming:
     async def found(
         self, asked: Mapping[str, LoggedQuestion], audited: Mapping[str, AuditedQuestion]
     ) -> BlameList:
-        """Returns the documents to blame. ``asked``: the questions of the plan as they were asked, by
-        their ids. ``audited``: what the audit found of them, by their ids."""
+        """Makes the replays, and returns the documents to blame. ``asked``: the questions of the plan as
+        they were asked, by their ids. ``audited``: the results of these questions, by their ids."""
         known, verdicts = _kept(self.file), dict[Trial, Verdict]()
         async for question, trials, found in self._made(known, asked, audited):
             verdicts.update(zip(trials, found, strict=True))
@@ -150,8 +152,8 @@ class Blaming:
             return FreshVerdicts(reason=error_text(error))
 
     def _baseline_of(self, before: AuditedQuestion) -> Answer:
-        """Returns the answer to a question: the whole answer if its explanation was saved, otherwise the
-        beginning that the audit keeps."""
+        """Returns the answer to a question. It is the whole answer if its explanation was saved,
+        otherwise only the beginning of the answer."""
         saved = None if self.file is None else _explanation(self.file.parent, before)
         return Answer(before.answer) if saved is None else saved.baseline
 
@@ -167,8 +169,8 @@ def _append(file: Path | None, line: Mapping[str, object]) -> None:
 
 
 def _lines(file: Path | None) -> Iterator[Any]:
-    """Yields the JSON data of each line of the file; nothing without a file. A line that a killed run has
-    half written is left out."""
+    """Yields the JSON data of each line of the file; nothing if there is no file. A line that is
+    incomplete because a run was killed is left out."""
     if file is None or not file.is_file():
         return
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -177,8 +179,8 @@ def _lines(file: Path | None) -> Iterator[Any]:
 
 
 def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
-    """Returns the verdicts that the file keeps, by the digest of the trials of a question (see
-    ``_digest``). They are in the order of the trials, with None for a trial that was not made."""
+    """Returns the verdicts in the file, by a hash that identifies the trials of one question. They are
+    in the order of the trials, with None for a trial that was not made."""
     found = dict[str, Sequence[Verdict | None]]()
     for read in _lines(file):
         with suppress(KeyError, TypeError):
@@ -188,7 +190,7 @@ def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
 
 def _kept_budget(file: Path | None, mark: str) -> int | None:
     """Returns the number of replays that an earlier run allowed for the same plan; None if there was no
-    such run. ``mark``: the result of ``_mark``."""
+    such run. ``mark``: a hash that identifies the plan."""
     for read in _lines(file):
         with suppress(KeyError, TypeError, ValueError):
             if read["plan"] == mark:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from .documents import DocumentKey
 
 Choice: TypeAlias = frozenset[DocumentKey]
-"""The documents of one omission rule: to remove them ends the bad answer of its question."""
+"""The documents of one omission rule. Removing all of them ends the bad answer to a question."""
 Choices: TypeAlias = frozenset[Choice]
 MOST_CORES: Final = 2_000
 
@@ -35,9 +35,12 @@ def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choi
 
 
 def _forced(questions: set[Choices]) -> tuple[Choice, list[Choices]]:
-    """Returns the documents that every solution contains, because they are the only choice of a question.
-    Also returns the choices of each question whose bad answer these documents alone do not end. These
-    documents are removed from the returned choices, because every solution contains them."""
+    """Returns the documents that every solution contains, because they are the only choice of a
+    question.
+
+    Also returns the choices of each question whose bad answer these documents alone do not end, without
+    these documents.
+    """
     forced, left = frozenset[DocumentKey](), questions
     while single := [next(iter(each)) for each in left if len(each) == 1]:
         forced = forced.union(*single)
@@ -113,12 +116,12 @@ def _within(formula: Any, most_cores: int) -> tuple[list[int] | None, int]:
 
 
 class _GivenUp(Exception):
-    """This error ends a search of the solver that has found too many conflicts; see ``most_cores``."""
+    """This error ends a search of the solver that has found more conflicts than ``most_cores`` allows."""
 
 
 def _greedy(questions: Sequence[Choices]) -> Choice:
-    """Returns a small set that contains a choice of each question. It is built step by step: each step
-    adds the choice that ends the most bad answers per document."""
+    """Returns a small set that contains a choice of each question. Each step adds the choice that ends
+    the most bad answers per added document."""
     left, taken = list(questions), set[DocumentKey]()
     while left:
         gains = dict[Choice, int]()
@@ -144,8 +147,8 @@ def _pruned(questions: Sequence[Choices], taken: set[DocumentKey]) -> Choice:
 
 
 def _apart(questions: Sequence[Choices]) -> int:
-    """Returns a lower bound of the size of the set. It takes questions of which no two have a document in
-    common, and adds up the sizes of their smallest choices."""
+    """Returns a lower bound of the size of the set: the sum of the sizes of the smallest choices of
+    questions of which no two have a document in common."""
     used, needed = set[DocumentKey](), 0
     for choices in sorted(questions, key=_order):
         documents = {key for choice in choices for key in choice}

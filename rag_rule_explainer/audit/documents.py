@@ -1,5 +1,5 @@
-"""This module recognises the documents of a log: the same text under the same name is one document,
-whichever ids explanations gave it, and also if it was shown twice for one question."""
+"""This module recognises the documents of a log. The same text under the same name is one document, even
+if explanations gave it different ids, or if it was shown twice for one question."""
 
 import re
 from collections import Counter
@@ -14,19 +14,19 @@ _MARK = "#"
 """The character between the name of a document and a hash, if several documents of one explanation have
 the same name."""
 _BY_PLACE = re.compile(r"D\d+(\.\d+)?")
-"""Matches the ids, such as "D3" or "D3.2", that are made of the place of a document if a caller gives the
-document without a name."""
+"""Matches ids such as "D3" or "D3.2". A document that a caller gives without a name gets such an id,
+which is made of its position."""
 _BY_TEXT = re.compile(r"doc-[0-9a-f]{8,64}")
-"""Matches the ids, such as "doc-1f2e3d4c", that are made of the text of a document if an application
-retrieves the document without a name."""
+"""Matches ids such as "doc-1f2e3d4c". A document that an application retrieves without a name gets such
+an id, which is made of its text."""
 _SHORT = 8
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class DocumentKey:
-    """A ``DocumentKey`` identifies a document over all questions. ``name``: its name, without the mark
-    that an explanation adds if several of its documents have this name; empty if it has none. ``sha256``:
-    the hash of its text."""
+    """A ``DocumentKey`` identifies a document over all questions. ``name``: its name; empty if it has
+    none. If an explanation added a hash to the name, because several documents have it, this hash is
+    left out. ``sha256``: the hash of its text."""
 
     name: str
     sha256: str
@@ -34,10 +34,10 @@ class DocumentKey:
 
 @dataclass(slots=True)
 class DocumentNames:
-    """A ``DocumentNames`` maps each id of each question to a document, and gives each document a name for
-    readers.
+    """A ``DocumentNames`` maps each id of each question to a document, and gives each document a name
+    for readers.
 
-    ``names``: a name for each document, which no other has.
+    ``names``: the name of each document. No two documents have the same name.
     """
 
     questions: tuple[AuditedQuestion, ...]
@@ -49,7 +49,7 @@ class DocumentNames:
         self.names = _names(self.questions, self._of_questions)
 
     def keys(self, question: AuditedQuestion) -> Mapping[str, DocumentKey]:
-        """Returns, for each id of a question, the document for which it stands."""
+        """Returns the document behind each id of a question."""
         return self._of_questions[question.id]
 
     def named(self, question: AuditedQuestion, ids: Iterable[str]) -> tuple[str, ...]:
@@ -59,8 +59,8 @@ class DocumentNames:
 
 
 def keys_of(shown: Iterable[ShownDocument]) -> Mapping[str, DocumentKey]:
-    """Returns the document for each id. Sources of one question with the same name and the same text are
-    one document of the corpus, which was shown twice."""
+    """Returns the document behind each id. Sources of one question with the same name and the same text
+    are one document of the corpus, which was shown twice."""
     return {each.id: _key(each) for each in shown}
 
 

@@ -1,5 +1,5 @@
-"""This module keeps an audit in a folder, so that it can go on after a stop. What was explained once is
-never asked again."""
+"""This module keeps an audit in a folder, so that it can be continued after a stop. No question is
+explained twice."""
 
 import json
 import os
@@ -48,10 +48,10 @@ class AuditFolder:
     """An ``AuditFolder`` is a folder that holds what an audit has found so far.
 
     ``identity``: a name that the audit got when its folder was made, and that stays the same if the
-    folder is moved; empty if its file holds none. ``known``: what became of each question so far, by its
+    folder is moved; empty if its file holds none. ``known``: the result of each question so far, by its
     id. ``form``: the form of saved explanations; None to save none. ``settings``: the settings of this
-    run, and of earlier ones, each under a mark, which is a short hash. ``run``: the lock that keeps other
-    runs from using the folder until ``close``; None if there is no lock.
+    run and of earlier runs, each under a short hash. ``run``: the lock that keeps other runs from using
+    the folder until ``close``; None if there is no lock.
     """
 
     path: Path
@@ -66,9 +66,9 @@ class AuditFolder:
     def of(cls, path: Path, about: Mapping[str, str], form: SavedForm | None = "html") -> "AuditFolder":
         """Returns the folder, which is made if it does not exist.
 
-        ``about``: what must not change between two runs of one audit, such as the condition. Raises
+        ``about``: entries that must be equal in all runs of one audit, such as the condition. Raises
         InvalidInput if the folder cannot be written, if another run uses it, if it holds something else
-        than an audit, and if it holds an audit about something else.
+        than an audit, and if it holds an audit with other entries.
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -96,8 +96,8 @@ class AuditFolder:
 
     @property
     def spent(self) -> SpentTogether:
-        """Returns what all runs of the audit have spent, as far as it is known: a run that was killed may
-        have spent more. Raises InvalidInput if the file cannot be read."""
+        """Returns what all runs of the audit have spent, as far as it was written down: a run that was
+        killed may have spent more. Raises InvalidInput if the file cannot be read."""
         # A question whose id has changed is in the folder under both ids. It must count only once.
         known = {_asked_as(each): each for each in self.known.values()}.values()
         file, noted = self.path / _SPENT, list[Any]()
@@ -121,7 +121,7 @@ class AuditFolder:
         write_whole(self.path / _SPENT, f"{json.dumps(list(spent))}\n")
 
     def note_settings(self, settings: Mapping[str, str]) -> str:
-        """Writes the settings of this run if they are new. Returns their mark, which is a short hash."""
+        """Writes the settings of this run if they are new. Returns a short hash that stands for them."""
         mark = sha256(json.dumps(settings, sort_keys=True).encode("ascii")).hexdigest()[:8]
         if mark not in self.settings:
             self.settings[mark] = dict(settings)
@@ -129,8 +129,9 @@ class AuditFolder:
         return mark
 
     def mixed_settings(self, now: str, asked: Iterable[AuditedQuestion]) -> Iterator[str]:
-        """Yields a sentence for each set of earlier settings that differs from the present settings, and
-        with which some of the questions were explained. ``now``: the mark of the settings of this run."""
+        """Yields a sentence for each set of earlier settings that differs from the present settings and
+        with which some of the questions were explained. ``now``: the short hash of the present settings.
+        """
         often = Counter(each.settings for each in asked if each.is_explained and each.settings != now)
         current = self.settings.get(now, {})
         for mark, count in sorted(often.items()):
@@ -147,9 +148,8 @@ class AuditFolder:
         return known is not None and known.is_explained and _asked_as(known) == _marked(asked)
 
     def rename(self, asked: Sequence[LoggedQuestion]) -> None:
-        """Changes the ids of questions that the folder holds under other ids to the ids that they have
-        now, such as the numbers of their lines in a file in which lines have moved. So no question is
-        asked again only because its id has changed."""
+        """Gives questions in the folder the ids that they have now, so that no question is asked again
+        only because its id has changed. For example, ids may be numbers of lines that have moved."""
         held = {each.id for each in asked if self.holds(each)}
         moved = {
             _asked_as(each): each
@@ -162,7 +162,7 @@ class AuditFolder:
                 self._write(replace(known, id=each.id))
 
     def keep(self, answer: AuditedAnswer) -> AuditedQuestion:
-        """Writes what became of a question, and its explanation. Returns the question with the path of
+        """Writes the result of a question, and its explanation. Returns the question with the path of
         the explanation. Raises InvalidInput if a file cannot be written."""
         question = answer.question
         for explanation in answer.explanations[:1]:
@@ -212,8 +212,8 @@ def _asked_as(known: AuditedQuestion) -> tuple[str, str]:
 
 
 def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
-    """Yields the questions that a folder holds, in the order in which they were written. A question that
-    was asked again is yielded again. Raises InvalidInput for a line that is no question, unless it is the
+    """Yields the questions in a folder, in the order in which they were written. A question that was
+    asked again is yielded again. Raises InvalidInput for a line that is no question, unless it is the
     last one and was cut off by a crash."""
     yield from _lines_of(path / _QUESTIONS, AuditedQuestion.from_json_line)
 

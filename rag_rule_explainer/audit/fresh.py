@@ -26,8 +26,11 @@ from .questions import AuditedQuestion
 @dataclass(slots=True)
 class FreshVerdicts:
     """A ``FreshVerdicts`` holds the verdict of each replay of a question: HOLDS iff the bad outcome was
-    seen. ``reason``: the first reason why a verdict is UNKNOWN; empty if there is none. ``stopped``: True
-    iff a limit forbade some of the replays, which then have no verdict."""
+    seen.
+
+    ``reason``: the first reason why a verdict is UNKNOWN; empty if there is none. ``stopped``: True iff
+    a limit forbade some of the replays, which then have no verdict.
+    """
 
     verdicts: dict[Trial, Verdict] = field(default_factory=dict[Trial, Verdict])
     reason: str = ""
@@ -43,11 +46,11 @@ class FreshVerdicts:
 class FreshReplays:
     """A ``FreshReplays`` replays and judges trials of one question.
 
-    No answer is taken from memory or from the store. The pairs of subsets to test were chosen by such
-    answers, so a test that counted them would be wrong. ``condition``: holds iff an answer is bad.
-    ``before``: what the audit kept of the question. ``baseline``: the answer with all documents, with
-    which a condition may compare other answers. A trial whose documents are not found again, with the
-    same texts, has no verdict.
+    Its answers are never taken from memory or from the store. Such old answers were used to choose the
+    pairs of subsets, so a test that counted them would be wrong. ``condition``: holds iff an answer is
+    bad. ``before``: the audit's result of the question. ``baseline``: the answer with all documents,
+    with which a condition may compare other answers. A trial whose documents are not found again, with
+    the same texts, has no verdict.
     """
 
     explainer: Explainer
@@ -64,7 +67,8 @@ class FreshReplays:
         texts = {each.id: each.sha256 for each in self.before.shown}
         by_id = {each.id: each for each in sources if content_hash(each.text) == texts.get(each.id)}
         settings = self.explainer.settings
-        # The plan already fixes the number of replays of all questions, so no limit is set for this one.
+        # The plan already limits the number of replays of all questions together, so this question has
+        # no limit of its own.
         budget = Budget(replace(settings.limits, replays=None), settings.prices)
         replayer = Replayer(
             self.before.question,

@@ -1,5 +1,5 @@
-"""This module is the engine that asks all questions in this process, some at the same time, with one
-budget, one limiter and one store."""
+"""This module is the engine that asks all questions in this process. Some are asked at the same time,
+and all share one budget, one limiter and one store."""
 
 import asyncio
 import threading
@@ -21,9 +21,12 @@ _CANCELLED = "the application cancelled its own task"
 
 
 class LocalMeter:
-    """A ``LocalMeter`` counts what the questions of one process spend together, and refuses what the
-    limits forbid. Thread-safe. Seconds are counted from the moment at which it is made, or from
-    ``began``. ``before``: what was spent before, which counts as well."""
+    """A ``LocalMeter`` counts what the questions of one process spend together, and refuses runs that
+    the limits forbid. Thread-safe.
+
+    Seconds are counted from the moment at which it is made, or from ``began``. ``before``: what was
+    spent before, which counts as well.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,8 @@ class LocalMeter:
         self.replays, self.tokens, self.cost = before or SpentTogether()
 
     def begin(self) -> "Future[float]":
-        """Counts one run of the application; see ``Meter``."""
+        """Counts one run of the application. The returned future gets the number of seconds to wait
+        before the run may begin."""
         future: Future[float] = Future()
         with self._guard:
             refused = self.refusal()
@@ -82,14 +86,21 @@ class ThisProcess:
     def __call__(
         self, job: AuditJob, questions: Iterable[LoggedQuestion], /
     ) -> AsyncGenerator[AuditedAnswer, None]:
-        """Explains the answers in this process; see ``AuditEngine``. At most ``job.workers`` questions
-        are explained at the same time, and questions are read only as they are needed."""
+        """Explains the answers in this process, and yields the result of each question once, in any
+        order. Once a limit of the audit is reached, every question that has no result yet is yielded as
+        "stopped".
+
+        At most ``job.workers`` questions are explained at the same time, and questions are read only as
+        they are needed.
+        """
         self._meter = LocalMeter(job.limits, before=job.spent)
         return _explained(job, questions, self._meter)
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[LocalMeter, None]:
-        """Provides the meter of the questions; see ``MeteredEngine``."""
+        """Yields, for the block, the meter that has counted the runs of the application for the
+        questions. Runs that are made afterwards are counted by the same meter, so the audit's limits hold
+        for all runs together."""
         if self._meter is None:
             self._meter = LocalMeter(job.limits, began, job.spent)
         yield self._meter
@@ -131,7 +142,8 @@ def _fill(
     answered: Callable[[LoggedQuestion], Coroutine[Any, Any, AuditedAnswer]],
     meter: LocalMeter,
 ) -> bool:
-    """Begins questions while there is room, and returns True iff one is being explained."""
+    """Begins questions as long as fewer than ``workers`` are being explained. Returns True iff one is
+    being explained."""
     while len(tasks) < workers and not meter.refusal():
         asked = next(waiting, None)
         if asked is None:

@@ -27,8 +27,9 @@ class Meter(Protocol):
     """A ``Meter`` counts what an audit spends, and refuses what its limits forbid. Thread-safe."""
 
     def begin(self) -> Future[float]:
-        """Counts one run of the application. The future gets the seconds to wait before it may begin, or
-        a LimitReached if a limit forbids it or the count cannot be kept."""
+        """Counts one run of the application. The returned future gets the number of seconds to wait
+        before the run may begin. It gets a LimitReached if a limit forbids the run or the run cannot be
+        counted."""
         ...
 
     def spend(self, tokens: int, cost: float) -> None:
@@ -41,9 +42,11 @@ class Meter(Protocol):
 
 
 class MeteredLimiter(Limiter):
-    """A ``MeteredLimiter`` is a limiter whose meter is asked before each run of the application. A run
-    that a limit of the audit forbids raises LimitReached, so its explanation ends as it does at limits of
-    its own. Requests to judges take a slot and are not counted as runs."""
+    """A ``MeteredLimiter`` is a limiter that asks a meter before each run of the application.
+
+    If a limit of the audit forbids the run, LimitReached is raised, and the explanation ends as after a
+    limit of its own. Requests to judges wait for their turn as well, but are not counted as runs.
+    """
 
     def __init__(self, size: int, meter: Meter) -> None:
         super().__init__(size)

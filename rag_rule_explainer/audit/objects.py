@@ -1,6 +1,8 @@
-"""This module describes an object of a user's class, so that a later run can recognise an equal object:
-by the code of its methods, and by the attributes that its constructor sets. Attributes that other methods
-change, such as a counter, are left out."""
+"""This module describes an object of a user's class, so that a later run can recognise an equal object.
+
+The description consists of the code of the methods, and of the attributes that the constructor sets.
+Attributes that other methods change, such as a counter, are left out.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +12,8 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
 SETTING = frozenset({"__init__", "__post_init__", "__new__"})
-"""Methods that construct an object. Attributes that only they set belong to its description."""
+"""Names of methods that construct an object. Attributes that only these methods set belong to its
+description."""
 _SAYS_NOTHING = frozenset({"__repr__", "__annotate__", "__annotate_func__"})
 """Methods that are left out of a description, because they do not change what an object does."""
 _CHANGING = frozenset(
@@ -118,9 +121,9 @@ def _attributes(value: object) -> Iterator[tuple[str, Any]]:
 
 
 def _codes_of_use(members: Mapping[str, Any], entry: str | None) -> Iterator[CodeType]:
-    """Yields the code that may run after an object was constructed: that of the method ``entry``, and of
-    the methods that this code calls. If ``entry`` is None, all methods count that the constructor does
-    not use."""
+    """Yields the code that may run after an object was constructed: the code of the method ``entry``,
+    and of the methods that this code calls. If ``entry`` is None, yields the code of all methods that
+    the constructor does not use."""
     functions = {
         name: each
         for name, each in members.items()

@@ -18,10 +18,10 @@ _locks: Any = _fcntl
 
 @dataclass(slots=True, eq=False)
 class OneRun:
-    """A ``OneRun`` is the lock by which one run holds a folder. It ends with ``close``, or with the
-    process. Some network file systems have no such lock; two runs there do not notice each other.
+    """A ``OneRun`` locks a folder for one run. The lock ends with ``close``, or with the process. Some
+    network file systems have no such lock; two runs there do not notice each other.
 
-    Raises InvalidInput if another run holds the folder.
+    Raises InvalidInput if another run has locked the folder.
     """
 
     folder: Path

@@ -36,8 +36,8 @@ _QUESTION_KEYS = tuple(each.name for each in fields(LoggedQuestion))
 
 
 class AuditFields(ExplainerFields, total=False):
-    """An ``AuditFields`` is a TypedDict with the fields of ``AuditOptions`` and the settings of
-    explainers, for ``**fields``."""
+    """An ``AuditFields`` is a TypedDict that gives the keywords ``**fields`` of ``audit`` their types:
+    the fields of ``AuditOptions`` and the settings of explainers."""
 
     good: PredicateLike | None
     out: str | os.PathLike[str] | None
@@ -58,23 +58,27 @@ class AuditFields(ExplainerFields, total=False):
 class AuditOptions:
     """An ``AuditOptions`` says how an audit is carried out.
 
-    ``good``: holds iff an answer is good; None if every answer that is not bad is good. ``out``: a folder
-    for the report, in which an audit that was stopped goes on; without a store, it also keeps the paid
-    answers. ``engine``: "process", "ray", or an engine of your own. ``workers``: the number of questions
-    that are explained at the same time. ``audit_limits``: caps on what all questions together may spend,
-    as ``Limits`` or as a number of replays, including the replays that test which documents are to blame.
-    What earlier runs in the same folder have spent counts as well, except for seconds, which are those of
-    one run. ``limits`` caps each explanation. ``framework``: the name of the application's integration,
-    if it cannot be found. ``explanations``: the form in which each explanation is saved in the folder;
-    None to save none. ``report``: False to write no pages and tables. ``on_question``: is called with
-    each question as soon as it is known what became of it; if it raises an error, the audit ends with
-    CallbackFailed.
+    ``good``: holds iff an answer is good; None if every answer that is not bad is good. ``out``: a
+    folder for the report, in which a stopped audit can be continued; if no store is set, it also keeps
+    the paid answers. ``engine``: "process", "ray", or an engine of your own. ``workers``: the number of
+    questions that are explained at the same time.
 
-    ``fdr``: the false discovery rate of a list of documents to blame, such as 0.05; None for no list. The
-    documents that rules name are then tested by fresh replays. ``deterministic``: True if the application
-    is known never to vary, so that what a proved rule names needs no test. ``blame_replays``: the largest
-    number of these replays; None for as many as the test needs. ``on_plan``: is called with the plan of
-    these replays, which says how many they are, before the first one.
+    ``audit_limits``: caps on what all questions together may spend, as ``Limits`` or as a number of
+    replays, including the replays that test which documents are to blame. What earlier runs in the same
+    folder have spent counts as well, except for seconds, which are those of one run. ``limits`` caps
+    each explanation.
+
+    ``framework``: the name of the application's integration, if it cannot be found. ``explanations``:
+    the form in which each explanation is saved in the folder; None to save none. ``report``: False to
+    write no pages and tables. ``on_question``: is called with the result of each question as soon as it
+    is known; if it raises an error, the audit ends with CallbackFailed.
+
+    ``fdr``: the false discovery rate of a list of documents to blame, such as 0.05; None for no list.
+    The documents that rules name are then tested by fresh replays. ``deterministic``: True if the
+    application is known never to vary, so that a document which a proved rule names needs no test.
+    ``blame_replays``: the largest number of these replays; None for as many as the test needs.
+    ``on_plan``: is called with the plan of these replays, which says how many they are, before the first
+    of them.
     """
 
     good: PredicateLike | None = None
@@ -157,7 +161,8 @@ def split_options(given: Mapping[str, Any]) -> tuple[AuditOptions, dict[str, Any
 
 
 def logged_questions(given: Iterable[AskedLike], application: Any) -> list[LoggedQuestion]:
-    """Returns the questions that a caller gave. The id of a question without an id is its place, from 1.
+    """Returns the questions that a caller gave. A question without an id gets its position as id, from
+    1.
 
     Raises InvalidInput for anything that is no question, for an id that occurs twice, if there is no
     question, and if an ``Explainer`` is to answer a question that has no documents.

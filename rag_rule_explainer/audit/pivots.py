@@ -1,5 +1,8 @@
-"""This module reads from the explanations of a log which documents may be to blame (the suspects), and
-finds pairs of subsets that differ by one suspect, of which only the larger is bad."""
+"""This module reads from the explanations of a log which documents may be to blame (the suspects).
+
+For each suspect it finds pairs of subsets that differ only by this document. The larger subset was seen
+to be bad, and the smaller one was not.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,21 +17,22 @@ from .documents import DocumentNames
 from .questions import AuditedQuestion
 
 _Strength = tuple[int, int]
-"""The strength of the evidence of a pair: the number of answers that the search saw on each of its
-subsets (the smaller of the two numbers; 0 if the pair was made from a rule), and the number of documents
-of the larger subset."""
+"""The strength of the evidence of a pair (two subsets that differ by one document), as two numbers. The
+first is the number of answers that the search saw on each of its subsets: the smaller of the two counts,
+or 0 if the pair was made from a rule. The second is the number of documents of the larger subset."""
 Named = Callable[[str, str], str]
 """A function that gets the id of a question and the id of a document in this question, and returns the
 name of the document in the log."""
 
 
 def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspect, ...]:
-    """Returns every document that a rule names, in the order of the first question in which it is named.
+    """Returns every document that a rule of these explanations names. Documents that are named for an
+    earlier question come first.
 
-    ``explanations``: the question's id and the explanation of each question whose answer was bad; they
-    are read one at a time. The explanations must be by the condition of bad answers, so that retention
-    rules say when answers are bad, and omission rules when they are not bad. The name of a document is
-    its id.
+    ``explanations``: for each question whose answer was bad, its id and the explanation of the answer;
+    they are read one at a time. The condition of each explanation must be that the answer is bad. Its
+    retention rules then say when answers are bad, and its omission rules when they are not bad. A
+    ``Suspect`` gets the document's id as its name.
     """
     known = ((question, _in_explanation(each)) for question, each in explanations)
     return _suspects(known, lambda _question, identity: identity)
@@ -37,10 +41,11 @@ def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspec
 def suspects_of_log(
     names: DocumentNames, read: Callable[[AuditedQuestion], Explanation | None]
 ) -> tuple[Suspect, ...]:
-    """Returns the same as ``suspects_of``, for an audit.
+    """Returns every document of an audit that a rule names. Documents that are named for an earlier
+    question come first.
 
-    ``read``: returns the saved explanation of a question by the condition of bad answers; None if there
-    is none. Without an explanation, the rules are used that the audit itself keeps of the question.
+    ``read``: returns the saved explanation of why the answer to a question is bad; None if there is none.
+    Without an explanation, the rules are used that the audit itself keeps of the question.
     """
     by_id = {each.id: each for each in names.questions}
 
@@ -59,9 +64,12 @@ def suspects_of_log(
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """A ``_Named`` is a rule that names suspects. ``settles``: True iff it is proved that the rule needs
-    each of these documents. It may not need each if a smaller rule is enough, or if it names
-    near-duplicates that were only retained or omitted together (``tied``)."""
+    """A ``_Named`` is a rule that names suspects.
+
+    ``settles``: True iff it is proved that the rule needs each of these documents. This is not proved if
+    a smaller rule may be enough, or if the rule names near-duplicates that were only retained or omitted
+    together.
+    """
 
     kind: RuleKind
     sources: tuple[str, ...]
@@ -71,9 +79,11 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A ``_Known`` holds what is known of one question. ``probes``: for each subset on which the
-    application was replayed, its documents in order, the number of answers (above 1 if they vote), and
-    HOLDS iff the outcome was bad."""
+    """A ``_Known`` holds what is known of one question.
+
+    ``probes``: for each subset on which the application was replayed, its documents in order, the number
+    of answers (above 1 if answers vote), and HOLDS iff the outcome was bad.
+    """
 
     shown: tuple[str, ...]
     pinned: frozenset[str]
@@ -113,9 +123,11 @@ def _in_audit(question: AuditedQuestion) -> _Known:
 
 @dataclass(slots=True)
 class _Found:
-    """This class collects what is found against one suspect. ``implicated``: the questions in which a
-    rule names it. ``proved``: those in which such a rule is proved. ``pairs``: the pairs with the most
-    evidence so far, at most ``MOST_PAIRS``."""
+    """This class collects the evidence against one suspect.
+
+    ``implicated``: the questions in which a rule names the suspect. ``proved``: those in which such a
+    rule is proved. ``pairs``: the pairs with the most evidence so far, at most ``MOST_PAIRS``.
+    """
 
     implicated: list[str] = field(default_factory=list[str])
     proved: list[str] = field(default_factory=list[str])
@@ -176,8 +188,11 @@ def _best_pair(
 
 def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Yields each subset that was seen to be bad with the ``tied`` documents, and not bad without them.
-    It is yielded as a triple: the number of answers on the subset with or without the tied documents (the
-    smaller of the two), the number of its documents, and its documents."""
+
+    ``tied``: the tested document, with near-duplicates that were only retained or omitted together with
+    it. Each item is a triple: the number of answers on the subset with or without the tied documents
+    (the smaller of the two), the number of its documents, and its documents.
+    """
     for among, (kept, samples, badness) in known.probes.items():
         if badness is Verdict.HOLDS and tied <= among:
             _, others, without = known.probes.get(among - tied, ((), 0, Verdict.UNKNOWN))
@@ -186,10 +201,14 @@ def _of_probes(known: _Known, tied: frozenset[str]) -> Iterator[tuple[int, int, 
 
 
 def _of_rule(rule: _Named, known: _Known, tied: frozenset[str]) -> tuple[str, ...]:
-    """Returns a subset to test with and without the ``tied`` documents. For a retention rule, it has the
-    rule's documents, by which the answer is bad, the tied and the pinned ones. For an omission rule, it
-    has the tied documents and all that the rule does not name; by the rule, the answer is not bad
-    without the tied ones."""
+    """Returns a subset to test with and without the ``tied`` documents. ``tied``: the suspected document,
+    and near-duplicates that were only retained or omitted together with it.
+
+    If the rule is a retention rule, by which the answer is bad, the subset consists of the documents of
+    the rule, the tied documents and the pinned ones. If it is an omission rule, by which the answer is
+    not bad without its documents, the subset consists of the tied documents and all documents that the
+    rule does not name.
+    """
     among = frozenset(rule.sources)
     if rule.kind is RuleKind.OMISSION:
         return tuple(each for each in known.shown if each not in among or each in tied)

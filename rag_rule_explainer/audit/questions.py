@@ -1,5 +1,5 @@
-"""This module defines the questions of an audit: as they are asked, and what became of each. An audited
-question is written as one line of JSON and read back; such a line is untrusted."""
+"""This module defines the questions of an audit: as they are asked, and with their results. A result is
+written as one line of JSON and read back; such a line is untrusted."""
 
 import json
 import re
@@ -20,12 +20,13 @@ from ..sources import SourceLike, SourceSet
 from ..sources.given import fingerprint_of
 
 AnswerOutcome: TypeAlias = Literal["bad", "not bad", "undecided", "failed", "stopped"]
-"""An ``AnswerOutcome`` says what became of a question with all of its documents shown. "failed":
-there is no explanation, because of an error. "stopped": a limit of the audit came first, so the question
-is asked again if the audit goes on."""
+"""An ``AnswerOutcome`` is the result of a question with all of its documents shown. "failed": there is
+no explanation, because of an error. "stopped": a limit of the audit was reached first; the question is
+asked again if the audit is continued."""
 RuleOutcome: TypeAlias = Literal["bad", "not bad", "good", "not good"]
-"""A ``RuleOutcome`` says what a rule claims of the answers: "bad" or "not bad" by the condition of bad
-answers; "good" or "not good" by that of good answers. An answer may be neither bad nor good."""
+"""A ``RuleOutcome`` says what a rule claims of the answers: "bad" or "not bad" if the audit's condition
+of bad answers was explained, "good" or "not good" if its condition of good answers was explained. An
+answer may be neither bad nor good."""
 _SAVED = re.compile(r"explanations/[0-9a-f]{20}\.(?:html|json)")
 """The path of a saved explanation. Any other path may lead out of the folder."""
 _Count: TypeAlias = Annotated[int, Field(ge=0)]
@@ -35,8 +36,9 @@ _Count: TypeAlias = Annotated[int, Field(ge=0)]
 class LoggedQuestion:
     """A ``LoggedQuestion`` is a question to be audited.
 
-    ``id``: names it in the audit. ``input``: the application's input; None if it is the question itself.
-    ``documents``: logged documents that are shown in place of what is retrieved; None to retrieve.
+    ``id``: names it in the audit. ``input``: the application's input; None if the question itself is the
+    input. ``documents``: logged documents that are shown in place of retrieved ones; None to retrieve
+    documents.
     """
 
     id: str
@@ -63,11 +65,13 @@ class LoggedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ShownDocument:
-    """A ``ShownDocument`` is a document that was shown with a question. ``id``: its id in the
-    explanation. ``sha256``: the hash of its text. ``rank``: its place, from 1. ``pinned``: True iff it
-    was never omitted, so that no rule names it. ``named``: False if the id was made up for a document
-    that has none. ``name``: the name in its metadata, if several documents of the question have this name
-    and the id was therefore made up; empty otherwise."""
+    """A ``ShownDocument`` is a document that was shown with a question.
+
+    ``id``: its id in the explanation. ``sha256``: the hash of its text. ``rank``: its position among the
+    documents, from 1. ``pinned``: True iff it was never omitted, so that no rule names it. ``named``:
+    False if the id was made up for a document that has none. ``name``: the name in its metadata, if the
+    id was made up because several documents of the question have this name; empty otherwise.
+    """
 
     id: str
     sha256: str
@@ -117,17 +121,20 @@ class AuditedRule:
 
 @dataclass(frozen=True, slots=True)
 class AuditedQuestion:
-    """An ``AuditedQuestion`` is what an audit keeps of one question.
+    """An ``AuditedQuestion`` is the result of one question of an audit.
 
     ``outcome``: whether the answer is bad with all documents shown. ``reason``: one sentence that says
-    why the question failed, was stopped, or is undecided; empty otherwise. ``answer``: the answer, cut
-    where it is long. ``shown``: the documents in their order. ``rules``: all rules found. ``exhaustive``:
-    True iff the search looked at everything, so that there are no other minimal rules. ``why_open``: the
-    reason why there may be others; empty if ``exhaustive``. ``doubted``: True iff something other than
-    the documents may have changed the answers, so that no rule counts as sure. ``is_good``: whether the
-    good outcome holds with all documents shown; None if there is no such condition, or no verdict.
+    why the question failed, was stopped, or is undecided; empty otherwise. ``answer``: the answer,
+    shortened if it is long. ``shown``: the documents in their order. ``rules``: all rules found.
+
+    ``exhaustive``: True iff the search looked at everything, so that there are no other minimal rules.
+    ``why_open``: the reason why there may be others; empty if ``exhaustive``. ``doubted``: True iff
+    something other than the documents may have changed the answers, so that no rule counts as sure.
+    ``is_good``: whether the good outcome holds with all documents shown; None if there is no such
+    condition, or no verdict.
+
     ``cost``: the cost of all tokens whose price is known. ``given``: a digest of the question as it was
-    asked; empty where that is not kept. ``settings``: a digest of the settings with which it was
+    asked; empty if the digest is not kept. ``settings``: a digest of the settings with which it was
     explained, as the folder of the audit names them. ``explanation``: the path of the saved explanation
     within the folder of the audit; empty if there is none.
     """
@@ -157,11 +164,11 @@ class AuditedQuestion:
     @property
     def is_explained(self) -> bool:
         """Returns True iff there is an explanation of the answer. Only such a question counts in the
-        tables of the report; all others are listed separately."""
+        tables of the report; questions without an explanation are listed separately."""
         return self.outcome in {"bad", "not bad", "undecided"}
 
     def rules_of(self, kind: RuleKind, outcome: RuleOutcome) -> tuple[AuditedRule, ...]:
-        """Returns the rules of one kind that promise one outcome."""
+        """Returns the rules of one kind that claim one outcome."""
         return tuple(each for each in self.rules if each.kind is kind and each.outcome == outcome)
 
     def as_json_line(self) -> str:
@@ -190,8 +197,8 @@ class AuditedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AuditedAnswer:
-    """An ``AuditedAnswer`` is what an engine hands over: what the audit keeps of a question, and the
-    explanations it was made of, which are empty if there are none."""
+    """An ``AuditedAnswer`` is what an engine yields for a question: its result, and the explanations
+    from which the result was made (empty if there are none)."""
 
     question: AuditedQuestion
     explanations: Sequence[Explanation] = field(default_factory=tuple[Explanation, ...])

@@ -1,12 +1,14 @@
 """This module contains the exact tests behind a list of documents to blame.
 
 A *table* counts the replays of one pair of subsets that differ by one document: how many of the replays
-with the document are bad, and how many of those without. Which of the replays are made with the document
-is drawn at random. If the document changes nothing, these replays are a random choice among all replays
-of the pair, so the number of bad ones among them has a hypergeometric distribution, whatever made single
-replays bad, and however they depend on each other: the randomization test of R. A. Fisher (The Design of
-Experiments, 1935, chapter 2). Several pairs of one document are drawn independently, so their numbers are
-added up: the exact test of strata by M. Zelen (Biometrika 58, 1971), on one side.
+with the document are bad, and how many of those without. It is drawn at random which of the replays are
+made with the document. If the document changes nothing, these replays are a random choice among all
+replays of the pair. The number of bad ones among them then has a hypergeometric distribution, whatever
+made single replays bad, and however they depend on each other. This is the randomization test of R. A.
+Fisher (The Design of Experiments, 1935, chapter 2).
+
+Several pairs of one document are drawn independently, so their numbers are added up: the exact test of
+strata by M. Zelen (Biometrika 58, 1971), on one side.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,14 +20,15 @@ from math import comb
 from ..errors import InvalidInput
 
 MOST_REPETITIONS = 200
-"""The largest number of replays with the document, and also without it, of one pair."""
+"""The largest number of replays of one pair with the document. There are as many without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """A ``PairTable`` counts the replays of a pair: ``bad_with`` of ``of_with`` replays with the document
-    are bad, and ``bad_without`` of ``of_without`` without it. ``unknown_with`` and ``unknown_without``
-    count replays without a verdict, which are not in the other counts."""
+    """A ``PairTable`` counts the replays of a pair, two subsets that differ by one document. ``bad_with``
+    of ``of_with`` replays with the document are bad, and ``bad_without`` of ``of_without`` replays
+    without it. ``unknown_with`` and ``unknown_without`` count replays without a verdict, which are not in
+    the other counts."""
 
     bad_with: int
     of_with: int
@@ -42,11 +45,13 @@ class PairTable:
 
 def stratified_p_value(tables: Iterable[PairTable]) -> Fraction:
     """Returns the probability of at least as many bad replays with the document as were seen, if the
-    document changes nothing in any of these pairs.
+    document changes nothing in any of these pairs. ``tables``: the numbers of replays of each pair, which
+    is two subsets that differ by one document.
 
-    It is exact. It is also valid (never too small) if the document only makes bad answers rarer, as long
-    as replays do not depend on each other. Where replays have no verdict, it is the largest probability
-    over all verdicts that they could have had, so it is valid whatever they are.
+    The probability is exact. The test is also valid (the probability is never too small) if the document
+    only makes bad answers rarer, as long as replays do not depend on each other. If replays have no
+    verdict, the largest probability over all verdicts that they could have had is returned, so the test
+    stays valid.
     """
     chances, seen = [Fraction(1)], 0
     for table in tables:
@@ -76,13 +81,13 @@ def benjamini_yekutieli(p_values: Sequence[Fraction], rate: float) -> list[bool]
 
 def smallest_threshold(count: int, rate: float) -> float:
     """Returns the bound with which ``benjamini_yekutieli`` compares the smallest of ``count`` p-values.
-    It compares the second smallest with twice this bound, and so on."""
+    The bound for the second smallest is twice as large, and so on."""
     return rate / (count * sum(1 / n for n in range(1, count + 1))) if count else rate
 
 
 def repetitions_for(bound: float, pairs: int, error: float, power: float) -> int:
-    """Returns how often to replay each of the two subsets of each pair, so that a document that is to
-    blame in all its ``pairs`` is expected to have a p-value of at most ``bound`` with the probability
+    """Returns how often to replay each of the two subsets of each pair. A document that is to blame in
+    all its ``pairs`` is then expected to have a p-value of at most ``bound`` with the probability
     ``power``.
 
     It is a plan and no guarantee. It assumes that each replay comes out wrong with the probability
@@ -99,7 +104,8 @@ def repetitions_for(bound: float, pairs: int, error: float, power: float) -> int
 @lru_cache(maxsize=4096)
 def _power(bound: float, count: int, error: float) -> float:
     """Returns the probability that a document to blame gets a p-value of at most ``bound``, with
-    ``count`` replays with it and as many without it. ``error``: as for ``repetitions_for``."""
+    ``count`` replays with it and as many without it. ``error``: the probability that a single replay
+    comes out wrong."""
     right = [comb(count, n) * (1 - error) ** n * error ** (count - n) for n in range(count + 1)]
     return sum(
         chance * other

@@ -1,8 +1,8 @@
 """This module finds the smallest set of documents whose removal ends the bad answers of a log.
 
 A question's bad answer is gone for certain once all documents of one of its omission rules are removed.
-So for each question one of its rules has to be chosen, such that the chosen rules have few documents in
-total.
+So one of these rules is chosen for each question, such that all chosen rules together name few
+documents.
 """
 
 from collections.abc import Sequence
@@ -21,14 +21,16 @@ _SUREST_FIRST: tuple[ClaimStatus, ...] = ("proved", "voted", "tested", "relative
 class Removal:
     """A ``Removal`` is a set of documents whose removal ends the bad answers, as far as its rules claim.
 
-    ``documents``: the names of the documents. ``ended``: the ids of the questions whose bad answer cannot
-    come back without them, as far as ``claim`` goes. ``not_ended``: ids of questions with a bad answer
-    that no sure omission rule ends, each with the reason. ``claim``: the weakest claim among the rules
-    that are relied on for ``ended``; None if there is none. It is "relative" if one of these rules does
-    not cover all subsets; ``limits`` names the subsets that are not covered. ``at_least``: no set of
-    fewer documents ends the bad answers of ``ended``. ``rare``: the ids of the questions whose bad answer
-    was seen to come back on some subsets without the documents. A minimum confidence below 1 allows this.
-    ``confidence``: each of these answers is not bad on at least this share of the subsets.
+    ``documents``: the names of the documents. ``ended``: the ids of the questions whose bad answer
+    cannot come back without them, as far as ``claim`` goes. ``not_ended``: ids of questions with a bad
+    answer that no sure omission rule ends, each with the reason. ``claim``: the weakest claim among the
+    rules that end the bad answers of ``ended``; None if there is none. It is "relative" if one of these
+    rules does not cover all subsets; ``limits`` names the subsets that are not covered. ``at_least``: no
+    set of fewer documents ends the bad answers of ``ended``.
+
+    ``rare``: the ids of the questions whose bad answer was seen to come back on some subsets without the
+    documents. A minimum confidence below 1 allows this. ``confidence``: each of these answers is not bad
+    on at least this share of the subsets.
     """
 
     documents: tuple[str, ...]
@@ -74,8 +76,8 @@ class Removal:
 
 def smallest_removal(names: DocumentNames) -> Removal:
     """Returns the smallest set of documents whose removal ends the bad answers. Only sure omission rules
-    count. If the solver gives up early, the set may be larger than necessary; see
-    ``Removal.is_smallest``."""
+    count. If the solver gives up early, the set may be larger than necessary, and ``Removal.is_smallest``
+    is then False."""
     reached, not_ended = list[AuditedQuestion](), list[tuple[str, str]]()
     for question in names.questions:
         if question.outcome != "bad":
@@ -141,8 +143,9 @@ def _surest(names: DocumentNames, question: AuditedQuestion, chosen: Choice) -> 
 
 
 def _limits(rules: Sequence[AuditedRule]) -> list[str]:
-    """Returns sentences on the subsets that the rules do not cover, each once; none if they cover all. If
-    there are any, sentences on the claims of rules that are not proved follow."""
+    """Returns sentences on the subsets that the rules do not cover, each once; none if they cover all.
+    If some are not covered, these sentences are followed by sentences on the claims of rules that are
+    not proved."""
     limits = dict.fromkeys(limit for rule in rules for limit in rule.limits)
     weak = dict.fromkeys(each.claim for each in rules if each.is_always_so and each.claim != "proved")
     return [*limits, *(f"some rules are {each} only" for each in weak)] if limits else []

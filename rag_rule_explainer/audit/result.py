@@ -21,15 +21,18 @@ _NO_VERDICT = "no answer has a verdict"
 
 @dataclass(frozen=True)
 class Audit:
-    """An ``Audit`` says what the documents of a log do in the answers to its questions.
+    """An ``Audit`` says which answers to the questions of a log are bad, and which documents rules name
+    as a cause.
 
-    ``questions``: what became of each question, in the order in which they were given. ``condition``,
-    ``good``: the bad and the good outcome in words; ``good`` is empty if there is no such condition.
-    ``total``: the number of questions that were given; it is larger than that of ``questions`` after an
-    interrupt. ``interrupted``: True iff the user stopped the audit. ``folder``: the folder with the
-    report; None if there is none. ``blame``: the documents to blame under a false discovery rate; None
-    if none was set, or if the audit was interrupted. ``notes``: what a reader has to know of how the
-    questions were asked, such as that earlier ones were explained with other settings.
+    ``questions``: the result of each question, in the order in which the questions were given.
+    ``condition``, ``good``: the bad and the good outcome in words; ``good`` is empty if there is no such
+    condition. ``total``: the number of questions that were given; after an interrupt, it is larger than
+    the number of ``questions``.
+
+    ``interrupted``: True iff the user stopped the audit. ``folder``: the folder with the report; None if
+    there is none. ``blame``: the documents to blame under a false discovery rate; None if no rate was
+    set, or if the audit was interrupted. ``notes``: what a reader has to know of how the questions were
+    asked, such as that earlier ones were explained with other settings.
     """
 
     questions: tuple[AuditedQuestion, ...]
@@ -69,8 +72,9 @@ class Audit:
         return share(bad, bad + fine, _NO_VERDICT)
 
     def document(self, name: str) -> DocumentRow:
-        """Returns what the document with this name does. ``name`` may also be an id in an explanation.
-        Raises InvalidInput if no document has this name or id, or if several have this id."""
+        """Returns the row of a document: in how many answers rules name it, and whether they make it a
+        cause of bad answers. ``name``: the document's name, or its id in an explanation. Raises
+        InvalidInput if no document has this name or id, or if several have this id."""
         for row in self.documents:
             if row.name == name:
                 return row

@@ -1,5 +1,8 @@
-"""This module recognises whether two runs of an audit have the same conditions, application and settings.
-The words of conditions do not show it, because two functions may be worded alike."""
+"""This module recognises whether two runs of an audit have the same conditions, application and
+settings.
+
+It compares the code of conditions, too, because two functions may have the same description in words.
+"""
 
 import json
 import re
@@ -26,8 +29,7 @@ from .objects import codes_in, made_of, members_of, module_of, stored_by
 
 _DEEPEST = 8
 _OWN = f"{__name__.partition('.')[0]}."
-"""The beginning of the names of this package's modules. The conditions that they define are
-dataclasses."""
+"""The prefix of the names of this package's modules. The conditions that they define are dataclasses."""
 _CACHED = type(lru_cache(lambda: None))
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DECIDES_NO_RULE = frozenset(
@@ -42,23 +44,26 @@ They are left out of the comparison of two runs."""
 
 
 def definition_of(conditions: object) -> str:
-    """Returns a text by which a later run recognises that the conditions have changed.
+    """Returns a text that changes if the conditions change, so that a later run can notice the change.
 
-    The text depends on the texts, numbers, patterns and codes of functions in the conditions, on the
-    globals of their modules that these functions use, and on the arguments with which objects of classes
-    of these modules were made. Of other objects, such as the client of a judge, it depends only on the
-    type, so that it is the same in each run of a program. The code of functions, and so the text, may
-    differ between versions of Python.
+    The text depends on the texts, numbers, patterns and codes of functions in the conditions. It also
+    depends on the globals of their modules that these functions use, and on the arguments with which
+    objects of classes of these modules were made. Of other objects, such as the client of a judge, only
+    the type counts, so that the text is the same in each run of a program. The code of functions, and so
+    the text, may differ between versions of Python.
     """
     data = json.dumps(_Reading().data(conditions, _DEEPEST))
     return sha256(data.encode("ascii")).hexdigest()[:16]
 
 
 def application_of(job: AuditJob) -> str:
-    """Returns a text that identifies an application: the name that was given for it; or a function's name
-    and a hash of its code; or the name of an object's type. The namespace of the store follows, if there
-    is one, because it names the version of the application. The content of an object, such as its model,
-    has no influence, because it may change while the application runs."""
+    """Returns a text that identifies an application: the name that was given for it; or a function's
+    name and a hash of its code; or the name of an object's type.
+
+    If the store has a namespace, the text ends with it, because it names the version of the application.
+    The content of an object, such as its model, has no influence, because it may change while the
+    application runs.
+    """
     application = job.application
     if isinstance(application, Explainer):
         application = application.replay
@@ -75,7 +80,8 @@ def application_of(job: AuditJob) -> str:
 
 
 def settings_of(job: AuditJob) -> dict[str, str]:
-    """Returns in words the application, and the settings that decide which rules are found."""
+    """Returns the names of the application and of the settings that decide which rules are found, each
+    with its value in words."""
     settings = _settings_of(job)
     found = {each.name: getattr(settings, each.name) for each in fields(settings)}
     found |= {name: value for name, value in job.options.items() if name not in found}
@@ -115,10 +121,12 @@ _SIMPLE = (
 
 @dataclass(slots=True)
 class _Reading:
-    """A ``_Reading`` describes one value by JSON data. ``_read``: the functions, classes and objects that
-    were read so far, because they may use each other. ``_near``: the modules of the conditions. Other
-    modules belong to libraries; of their objects, only the type counts. ``_changed``: the attributes that
-    functions set."""
+    """A ``_Reading`` describes a value as JSON data, so that two runs can compare it.
+
+    ``_read``: the functions, classes and objects that were described so far; because they may refer to
+    each other, each is described once. ``_near``: the modules of the conditions. Other modules belong to
+    libraries; of their objects, only the type counts. ``_changed``: the attributes that functions set.
+    """
 
     _read: dict[int, object] = field(default_factory=dict[int, object])
     _near: set[str] = field(default_factory=set[str])
@@ -204,7 +212,7 @@ def _parts_of(value: Any) -> list[Any] | None:
     if isinstance(value, (MethodType, BuiltinMethodType)):
         return [getattr(value, "__func__", value.__name__), value.__self__]
     if isinstance(value, CodeType):
-        # The file and the lines are left out: they say nothing about what the code does.
+        # The file and the line numbers are left out, because they say nothing about what the code does.
         return [value.co_code, value.co_names, value.co_consts]
     if isinstance(value, re.Pattern):
         pattern = cast("re.Pattern[Any]", value)

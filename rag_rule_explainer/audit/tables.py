@@ -1,6 +1,6 @@
-"""This module says what each document does over all questions of a log. Everything is read from rules
-that are known to be minimal, and that are sure: a sure rule is proved, or has passed the votes or the
-test that was asked for."""
+"""This module says in which questions of a log a document was shown, and in which of them rules speak for
+it or against it. It uses only rules that are known to be minimal, and that are sure: a sure rule is
+proved, or has passed the votes or the test that the user asked for."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,34 +19,38 @@ _IMPLICATING: frozenset[_Way] = frozenset(
     {(_RETENTION, "bad"), (_OMISSION, "not bad"), (_OMISSION, "good")}
 )
 TOWARDS_BAD: frozenset[_Way] = frozenset({*_IMPLICATING, (_RETENTION, "not good")})
-"""The kinds and outcomes of rules by which a document makes answers bad: they are bad (or not good) if it
-is retained, or not bad (or good) if it is omitted."""
+"""The kinds and outcomes of rules that speak against a document. Such a retention rule says that answers
+with the document are bad (or not good). Such an omission rule says that answers without it are not bad
+(or good)."""
 AWAY_FROM_BAD: frozenset[_Way] = frozenset(
     {(_RETENTION, "not bad"), (_RETENTION, "good"), (_OMISSION, "bad"), (_OMISSION, "not good")}
 )
-"""The kinds and outcomes of rules by which a document makes answers better, the reverse of
-``TOWARDS_BAD``."""
+"""The kinds and outcomes of rules that speak for a document, such as a retention rule that says that
+answers with the document are good."""
 _NEVER_SHOWN = "no question decides it"
 
 
 @dataclass(slots=True)
 class DocumentRow:
-    """A ``DocumentRow`` says what one document does. Except the first three fields and ``named``, each
-    field holds ids of questions, in their order.
+    """A ``DocumentRow`` says in which questions one document was shown, and in which of them rules name
+    it. Except the first three fields and ``named``, each field holds ids of questions, in their order.
 
-    ``shown``: it was shown. ``bad``, ``not_bad``: it was shown, and the answer is bad, or not bad.
-    ``retained``: a rule names it by which answers are bad while its documents are retained. ``omitted``:
-    a rule names it by which answers are not bad while its documents are omitted. ``omitted_good``: as
-    ``omitted``, and the answers are good. ``implicated``: at least one of the last three. ``unsure``:
-    only a rule that is not sure, or perhaps not minimal, implicates it. ``clear``: no rule implicates it,
-    and all rules are known. ``unneeded``: no rule of any outcome names it, and all rules are known.
-    ``decisive``: the answer is bad, but never bad without this document, whichever other documents are
-    shown (pinned ones always are, and near-duplicates that were tied are shown together).
-    ``single_point``: the answer is not bad (or is good, if there is such a condition), and never so
-    without this document. ``redundant``: by the name of another document, the questions in which that
-    document is enough in place of this one. ``conflicts``: by the name of another document, the questions
-    in which one of the two makes the answer bad, and the other one makes it better. ``named``: True iff a
-    sure, minimal rule of any outcome names it.
+    ``shown``: the document was shown. ``bad``, ``not_bad``: it was shown, and the answer is bad, or not
+    bad. ``retained``: a rule names it that says: while its documents are retained, answers are bad.
+    ``omitted``: a rule names it that says: while its documents are omitted, answers are not bad.
+    ``omitted_good``: as ``omitted``, and the answers are good. ``implicated``: at least one of the last
+    three. ``unsure``: only a rule that is not sure, or perhaps not minimal, implicates it.
+
+    ``clear``: no rule implicates the document, and all rules are known. ``unneeded``: no rule of any
+    outcome names it, and all rules are known. ``decisive``: the answer is bad, but never bad without this
+    document, whichever other documents are shown (pinned ones always are, and tied near-duplicates are
+    shown together). ``single_point``: the answer is not bad (or is good, if there is such a condition),
+    and never so without this document.
+
+    ``redundant``: by the name of another document, the questions in which that document is enough in
+    place of this one. ``conflicts``: by the name of another document, the questions in which one of the
+    two makes the answer bad, and the other one makes it better. ``named``: True iff a sure, minimal rule
+    of any outcome names it.
     """
 
     key: DocumentKey
@@ -124,7 +128,7 @@ def _ids(names: DocumentNames) -> Mapping[DocumentKey, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A ``_Rule`` is a rule with the documents that it names. ``counts``: True iff it is sure and
+    """A ``_Rule`` is a rule with the documents that it names. ``counts``: True iff the rule is sure and
     minimal."""
 
     kind: RuleKind
@@ -138,8 +142,8 @@ class _Rule:
         return self.kind, self.outcome
 
     def is_within(self, other: "_Rule") -> bool:
-        """Returns True iff this rule shows that the other rule is not minimal: it promises the same
-        outcome, and its documents are a part of the other's."""
+        """Returns True iff this rule shows that the other rule is not minimal: both claim the same
+        outcome, and the documents of this rule are a part of the other's."""
         return self.counts and self.way == other.way and self.documents < other.documents
 
 
@@ -181,8 +185,9 @@ class _Reading:
         return cls(question, {key: rows[key] for key in own}, rules, pinned)
 
     def note(self) -> None:
-        """Adds the id of the question to those fields of each row that are true of it, such as ``bad`` of
-        the documents that it shows if its answer is bad."""
+        """Adds the id of the question to the rows of the documents that it shows, in those fields that
+        are true of it. If its answer is bad, for example, the id is added to ``bad`` of each of these
+        rows."""
         for key, row in self.rows.items():
             self._note_each(key, row)
         self._note_single()

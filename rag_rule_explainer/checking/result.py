@@ -31,6 +31,7 @@ class JudgeCheck(InNotebooks, BaseModel):
     ``tp``: the number of cases that are labelled true and have the verdict HOLDS. ``fp``: labelled false,
     with HOLDS. ``tn``: labelled false, with BREAKS. ``fn``: labelled true, with BREAKS. ``unknown``:
     cases without a verdict. They are in none of the other figures, and ``undecided`` lists them.
+
     ``precision``: the share of cases labelled true among those with HOLDS. ``recall``: the share of cases
     with HOLDS among those labelled true. ``false_positive_rate``: the share of cases with HOLDS among
     those labelled false. If there are no such cases, the ``value`` of the share is None.

@@ -130,9 +130,11 @@ class JudgeTrial:
 def _distinct(
     listed: Sequence[tuple[Predicate, Case]], store: "Opened | None", stopper: Stopper
 ) -> list[TrialItem]:
-    """Returns the cases as items, in order. Cases with the same predicate and the same memo key (see
-    ``Predicate.memo_key``) get the same judgement, so they become one item. A case without a memo key
-    gets an item of its own."""
+    """Returns the cases as items, in order.
+
+    Cases with the same predicate and the same memo key (a cache key that says that they get the same
+    judgement) become one item. A case without a memo key gets an item of its own.
+    """
     predicates = tuple(dict.fromkeys(predicate for predicate, _ in listed))
     judging_of = dict(zip(predicates, judgings(predicates, store, stopper), strict=True))
     items: list[TrialItem] = []

@@ -1,8 +1,8 @@
-"""This package decides whether the citations of an answer are real: whether the answer says what it says
+"""This package decides whether the citations of an answer are real: whether the answer makes its claims
 because of the sources that it cites.
 
 ``cite`` checks all citations of an answer, statement by statement, from the same replays.
-``check_citations`` and ``explanation.citations()`` read this from the rules of an explanation, and do not
+``check_citations`` and ``explanation.citations()`` decide from the rules of an explanation, and do not
 run the application again.
 """
 

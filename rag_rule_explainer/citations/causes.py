@@ -28,8 +28,8 @@ _STRONGEST_FIRST: tuple[ClaimStatus, ...] = (
 _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
 """The names of the miners that request the verdict on every subset that can change the rules."""
 _SEVERAL = 3
-"""If at least this number of sources are each sufficient alone, the claim may come from the model's own
-knowledge instead of their texts."""
+"""The number of sources from which on the claim may come from the model's own knowledge instead: if at
+least this many sources are each sufficient alone, their texts may not be the cause."""
 _MINERS_OF_ALL = frozenset({"exact", "exhaustive", "confidence", "sampled", "quick", "grouped"})
 """The names of the miners that search for rules over all sources. Other miners find only rules over some
 of the sources."""
@@ -82,7 +82,7 @@ class Causes:
         self.why_nothing = self._why_nothing()
 
     def _seen(self) -> Iterator[tuple[frozenset[str], bool]]:
-        """Yields the retained sources of each probe, and True iff its answer made the claim. Probes
+        """Yields, for each probe, its retained sources, and whether its answer made the claim. Probes
         without a verdict are left out."""
         explanation, opposite = self.explanation, self.explanation.conditions_are_opposite
         for witness in explanation.witnesses:
@@ -96,8 +96,9 @@ class Causes:
                     yield frozenset(probe.kept), held is (kind is RuleKind.RETENTION)
 
     def _whole(self, rule: Finding) -> frozenset[str]:
-        """Returns all sources that a rule requires. A rule such as "a and all others except b" names only
-        some of them (see ``Finding.with_others``)."""
+        """Returns all sources that a rule requires, also those that it does not name. For example, a rule
+        about a batch of sources may name only D1 and hold only while all sources of the other batches are
+        retained too."""
         if not rule.with_others:
             return frozenset(rule.sources)
         free = (source.id for source in self.explanation.sources if not source.pinned)
@@ -137,12 +138,13 @@ class Causes:
 
     @property
     def seen_claim(self) -> ClaimStatus:
-        """Returns the status (such as "proved") of statements that depend only on single probes."""
+        """Returns how certain a statement is, such as "proved", if it depends only on single probes and
+        on no rule."""
         return "voted" if self.explanation.voted else "proved"
 
     @property
     def all_claim(self) -> ClaimStatus:
-        """Returns the status (such as "proved") of statements about all minimal retention rules."""
+        """Returns how certain a statement about all minimal retention rules is, such as "proved"."""
         claims: list[ClaimStatus] = [each.rule.claim for each in self.enough]
         if self.explanation.stop_reason == DROPPED:
             claims.append("relative")
@@ -170,8 +172,8 @@ class Causes:
     def needed_by_all(self, identity: str) -> bool | None:
         """Returns True iff every minimal rule contains this source; None if this is not known.
 
-        If a minimal rule lacked the source, the claim would be made with all sources except this one. So
-        a replay on those sources decides this, too.
+        A replay on all sources except this one also decides this: if a minimal rule lacked the source,
+        that replay would make the claim.
         """
         made = self.made(self.without(identity))
         if made is not None:
@@ -179,14 +181,17 @@ class Causes:
         if any(identity not in each.sources for each in self.enough):
             return False
         # A grouped search retains or omits a whole group of sources at once, and divides a group only if
-        # a rule names it. So it may have missed rules even if it ended.
+        # a rule names the group. It may therefore have missed rules even if it was not stopped.
         may_miss = self.explanation.miner.name == "grouped" and not self.explanation.complete
         return True if self.all_known and self.enough and not may_miss else None
 
     def never_without(self, identity: str) -> tuple[bool | None, Finding | None]:
-        """Returns True and an omission rule, if this rule states that the claim is never made without
-        this source. Returns False and None if the claim can be made without it, and None and None if
-        this is not known."""
+        """Returns whether the claim is never made without this source, and the omission rule that says
+        so.
+
+        Returns False and None if the claim can be made without the source, and None and None if this is
+        not known.
+        """
         if not self.explanation.conditions_are_opposite:
             return None, None
         unit = self._unit_of.get(identity, frozenset((identity,)))
@@ -221,9 +226,12 @@ class Causes:
         return made, "" if made is not None else "it was not seen what is answered without sources"
 
     def _is_asked_without(self) -> bool | None:
-        """Returns True iff the application calls its model for the answer even if there is no source;
-        None if this is not known. A model call in a replay without sources may only rewrite the question,
-        so it proves nothing. A replay without any model call proves that there is none for the answer."""
+        """Returns True iff the application asks its model for the answer even if there is no source;
+        None if this is not known.
+
+        A model call in a replay without sources proves nothing, because it may only rewrite the
+        question. A replay without any model call proves that the model is not asked for the answer.
+        """
         probes = self.explanation.probes
         without = [answer for probe in probes if not probe.kept for answer in probe.answers]
         others = [answer for probe in probes if probe.kept for answer in probe.answers]

@@ -48,7 +48,8 @@ def checked_citations(
 
 def _remarks(causes: Causes, without: bool | None, remark: str) -> tuple[str, ...]:
     """Returns remarks on the claim that are not about a single citation, such as that some sources are
-    tied. ``without`` and ``remark``: the result of ``Causes.without_sources``."""
+    tied (only retained or omitted together). ``without``: whether the claim is also made without any
+    source; None if this is not known, and ``remark`` then says why."""
     remarks = list[str]()
     if without is None:
         remarks.append(f"whether the claim is also made without any source is not known: {remark}")
@@ -72,10 +73,13 @@ def _once(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
 
 @dataclass(frozen=True, slots=True)
 class _Sorting:
-    """A ``_Sorting`` assigns a class to each citation of one statement. ``cited``: the ids of all sources
-    that the statement cites. ``is_open``: True if the source of one of the citations is not certain.
-    ``doubt``: the reason why nothing can be decided; empty if there is none. ``whole``: the ids of the
-    sources that are cited for the whole statement, and not only for a part of it."""
+    """A ``_Sorting`` assigns a class to each citation of one statement.
+
+    ``cited``: the ids of all sources that the statement cites. ``is_open``: True if the source of one of
+    the citations is not certain. ``doubt``: the reason why nothing can be decided; empty if there is
+    none. ``whole``: the ids of the sources that are cited for the whole statement, and not only for a
+    part of it.
+    """
 
     causes: Causes
     cited: frozenset[str]
@@ -131,8 +135,8 @@ class _Sorting:
         return ""
 
     def _made_anyhow(self, citation: ReadCitation, source: str, anyhow: EnoughSources) -> CitationVerdict:
-        """Returns the verdict on a citation of ``source`` if the claim is made whichever sources are
-        retained. ``anyhow``: the rule that states this."""
+        """Returns the verdict on a citation of ``source`` in the case that the claim is made whichever
+        sources are retained. ``anyhow``: the rule that says so."""
         pinned = self.causes.pinned
         found = CitationClass.DECORATIVE if pinned else CitationClass.FROM_MEMORY
         why = ""
@@ -222,8 +226,8 @@ class _Sorting:
         return CitationVerdict(citation.written, source, CitationClass.UNDECIDED, why=why)
 
     def _knows_partners(self) -> bool:
-        """Returns True iff all sets of sources that are sufficient are known, and the source of every
-        citation is known."""
+        """Returns True iff two things are known: all sets of sources that are sufficient, and the source
+        of every citation."""
         return self.causes.all_known and not self.is_open
 
     def _why_open(self) -> str:
@@ -247,15 +251,18 @@ class _Sorting:
         return False if causes.all_known and causes.enough and not self._is_split() else None
 
     def _is_split(self) -> bool:
-        """Returns True iff the answer cites some but not all sources of a tie. Nothing is known about
-        such sources alone, because tied sources are retained or omitted only together."""
+        """Returns True iff the answer cites some but not all of several tied sources. Nothing is known
+        about one of them alone, because they are retained or omitted only together."""
         ties = (frozenset(tie.sources) for tie in self.causes.explanation.ties)
         return any(tie & self.cited and not tie <= self.cited for tie in ties)
 
     def smallest(self) -> tuple[str, ...] | None:
-        """Returns the smallest set of sources that is sufficient for the statement. Among several sets of
-        the same size, the one with the most cited sources is returned. Returns None if the smallest set
-        is not known, for example because sources are pinned, or because the set contains tied sources."""
+        """Returns the smallest set of sources that is sufficient for the statement. Among several sets
+        of the same size, returns the one with the most cited sources.
+
+        Returns None if the smallest set is not known, for example because sources are pinned, or because
+        the set contains tied sources.
+        """
         causes = self.causes
         is_open = causes.pinned or causes.why_memory_is_open()
         if is_open or not causes.all_known or not causes.enough:

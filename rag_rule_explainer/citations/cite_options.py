@@ -19,7 +19,8 @@ makes this statement."""
 
 
 class CiteFields(TypedDict, total=False):
-    """A ``CiteFields`` is a TypedDict with the fields of ``CiteOptions``, for ``**fields``."""
+    """A ``CiteFields`` is a TypedDict that gives the keywords ``**fields`` their types: those of the
+    fields of ``CiteOptions``."""
 
     condition: ConditionOf | None
     judge: Any
@@ -36,12 +37,15 @@ class CiteOptions:
     """A ``CiteOptions`` says how the citations of an answer are checked.
 
     ``condition``: a function that gets a statement and returns the condition that an answer makes this
-    statement; by default, that the answer contains its words. ``judge``: a judge, as for ``judged``, that
-    decides this instead of ``condition``. ``split``: a function that divides the answer into
-    statements; by default sentences in ``language``. ``reading`` and ``numbers_from``: as for
-    ``check_citations``. ``every_statement``: True to check statements without citations as well.
-    ``marks``: if ``reading`` is a function, a regular expression for the citations that it reads. They
-    are removed from answers before a condition judges them.
+    statement; by default, that the answer contains its words. ``judge``: a model, or a function of a
+    ``JudgeRequest``, that decides this instead of ``condition``. ``split``: a function that divides the
+    answer into statements; by default sentences in ``language``.
+
+    ``reading``: how citations are read: None for all known forms, a regular expression, or a function.
+    ``numbers_from``: the number that the application gives to its first source, 1 or 0.
+    ``every_statement``: True to check statements without citations as well. ``marks``: if ``reading`` is
+    a function, a regular expression for the citations that it reads. They are removed from answers before
+    a condition judges them.
     """
 
     condition: ConditionOf | None = None

@@ -78,8 +78,8 @@ class StatementChecks:
     unchecked: tuple[CitedStatement, ...] = field(init=False, default=())
 
     def conditions(self, answer: Answer) -> Sequence[PredicateLike]:
-        """Returns one condition for each statement that is to be checked: that an answer makes it.
-        ``answer``: the answer to divide into statements."""
+        """Returns one condition for each statement that is to be checked. The condition holds iff an
+        answer makes this statement. ``answer``: the answer to divide into statements."""
         self.reading = self._read(answer)
         found = statements_in(self.reading, self.shown, self.options.divided)
         wanted = [each for each in found if each.citations or self.options.every_statement]

@@ -30,9 +30,10 @@ def cite(
 ) -> CitedAnswer:
     """Returns which citations of the application's answer are real, for each of its statements. Blocks.
 
-    Each statement is one condition, and all of them are explained from the same replays; see
-    ``explain_each``. ``explainer``: runs the application; its own condition is not used. The other
-    parameters and errors are those of ``Explainer.explain`` and of ``CiteOptions``.
+    Each statement is one condition, and all of them are explained from the same replays: if two of them
+    need the same answer, the application is run for it only once. ``explainer``: runs the application;
+    its own condition is not used. The other parameters and errors are those of ``Explainer.explain`` and
+    of ``CiteOptions``.
     """
     options = taken(CiteOptions, fields, cite, ("explainer", "question", "sources", "baseline", "pinned"))
     named, kept = SourceSet.of(sources, pinned).sources, tuple(pinned)
@@ -51,7 +52,8 @@ async def acite(
     pinned: Iterable[str] = (),
     **fields: Unpack[CiteFields],
 ) -> CitedAnswer:
-    """Returns the same as ``cite``, but runs on the caller's event loop."""
+    """Returns which citations of the answer are real, as ``cite`` does, but runs on the caller's event
+    loop."""
     options = taken(CiteOptions, fields, cite, ("explainer", "question", "sources", "baseline", "pinned"))
     named, kept = SourceSet.of(sources, pinned).sources, tuple(pinned)
     checks = _checks(options, named, baseline)
@@ -63,9 +65,12 @@ def asking_citations(
     explainer: Explainer, options: CiteOptions, logged: Any, output: Any, *, of_next_action: bool = False
 ) -> Callable[..., CitedAnswer]:
     """Returns a function with the parameters of ``Explainer.explain`` that checks the citations of a
-    recorded answer. ``output``: the output of the application. ``logged``: the logged answer or output
-    that is checked instead; None to check ``output``. ``of_next_action``: True if only a model's last
-    reply is replayed, in the recorded conversation."""
+    recorded answer.
+
+    ``output``: the output of the application. ``logged``: the logged answer or output that is checked
+    instead; None to check ``output``. ``of_next_action``: True if only a model's last reply is replayed,
+    in the recorded conversation.
+    """
 
     def ask(
         question: str, sources: Sequence[Source], baseline: Baseline, **fields: Unpack[CallFields]
@@ -81,7 +86,8 @@ def asking_citations(
 def aasking_citations(
     explainer: Explainer, options: CiteOptions, logged: Any, output: Any, *, of_next_action: bool = False
 ) -> Callable[..., Awaitable[CitedAnswer]]:
-    """Returns the same as ``asking_citations``, but an async function."""
+    """Returns an async function that checks the citations of a recorded answer. The function has the
+    parameters of ``Explainer.explain``, and runs on the caller's event loop."""
 
     async def ask(
         question: str, sources: Sequence[Source], baseline: Baseline, **fields: Unpack[CallFields]

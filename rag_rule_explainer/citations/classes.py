@@ -4,7 +4,8 @@ from enum import Enum
 
 
 class CitationClass(str, Enum):
-    """This enum has the classes of citations. ``meaning`` says in words what each class states."""
+    """A ``CitationClass`` is what a citation turned out to be, such as "decisive". ``meaning`` says this
+    in words."""
 
     DECISIVE = "decisive"
     DECISIVE_IN_FULL_CONTEXT = "decisive in full context"
@@ -15,7 +16,7 @@ class CitationClass(str, Enum):
     UNRESOLVABLE = "unresolvable"
     UNDECIDED = "undecided"
 
-    # ``Enum.__hash__`` is slow, because it runs Python code.
+    # ``Enum.__hash__`` is slow, because it runs Python code. So the hash of ``str`` is used.
     __hash__ = str.__hash__
 
     @property
@@ -25,15 +26,18 @@ class CitationClass(str, Enum):
 
     @property
     def mark(self) -> str:
-        """Returns the mark of this class: one character, so that no reader depends on colours."""
+        """Returns the sign of this class in reports: one character, so that no reader depends on
+        colours."""
         return _MARKS[self]
 
     @property
     def is_faithful(self) -> bool | None:
         """Returns True if the answer makes the claim because of the cited source, alone or together with
-        other cited sources. Returns False if it does not, and None if this is not known.
+        other cited sources; False if it does not; None if this is not known.
+
         ``CitationVerdict.faithful`` is more exact: it is None, and not False, for an unresolvable
-        citation of a source that was shown."""
+        citation of a source that was shown.
+        """
         return _FAITHFUL[self]
 
 

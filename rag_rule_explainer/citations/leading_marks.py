@@ -16,8 +16,9 @@ ENDING = ".!?…。！？।॥۔؟"
 
 
 def marks_before(text: str, marks: Sequence[Place]) -> dict[int, int]:
-    """Returns the positions of those citations that stand before their sentence, as a dict from the end
-    of each citation to its start. ``marks``: the positions of all citations, in order."""
+    """Returns the positions of the citations that stand before their sentence, as in "[1] So it is.": a
+    dict from the end of each citation to its start. ``marks``: the positions of all citations, in order.
+    """
     found, place = dict[int, int](), 0
     starts, ends = {start for start, _ in marks}, {end for _, end in marks}
     waiting = deque(marks)

@@ -3,8 +3,7 @@ removed.
 
 If the citation is removed from "As noted by [1], it is so.", the words "As noted by" are left over. An
 answer without the source would not contain them. The module knows such words of many languages, but not
-all. If unknown words are at such a position, it is uncertain what the statement says, so its citations
-cannot be decided.
+all. After unknown words it is uncertain what the statement says, so its citations stay undecided.
 """
 
 import re
@@ -33,8 +32,8 @@ _PREPOSITIONS = words_in(
     "según con da di secondo em na segundo volgens ifølge fra enligt från według согласно из по "
     "بحسب في من حسب وفق"
 )
-"""Words that need another word after them. None of them is an answer, and they are seldom the second part
-of a verb, as "up" is in "give up"."""
+"""Prepositions, which need another word after them. None of them can be a whole answer, and they are
+seldom the second part of a verb, as "up" is in "give up"."""
 _LONGEST_LAST = 60
 _FEWEST = 2
 _SHORT = 9
@@ -52,8 +51,9 @@ def why_unclear(text: str, place: Place, marks: Sequence[Place], said: str) -> s
 
 
 def _without_object(text: str, place: Place, marks: Sequence[Place], said: str) -> str:
-    """Returns the preposition before the citation at the end of a statement, as in "as we read in [1]",
-    if ``said`` ends with it; otherwise an empty text. The parameters are those of ``why_unclear``."""
+    """Returns the preposition with which ``said`` ends before a citation at the end of the statement, as
+    "in" in "as we read in [1]"; an empty text if there is none. ``place``: the position of the statement.
+    ``marks``: those of its citations."""
     if not marks or _WORD.search(text, marks[-1][1], place[1]):
         return ""
     words = _WORD.findall(text[place[0] : marks[-1][0]][-_LONGEST_LAST:])
@@ -63,9 +63,12 @@ def _without_object(text: str, place: Place, marks: Sequence[Place], said: str) 
 
 def why_only_sources(text: str, spans: Sequence[Place], cited: Sequence[Sequence[ReadCitation]]) -> str:
     """Returns the reason why the last statement may only name the sources of the other statements, and
-    say nothing itself; empty if there is no such reason. The reason applies if the last statement is a
-    short separate paragraph and cites more than one source, and no other statement cites any. ``spans``,
-    ``cited``: the position and the citations of each statement."""
+    say nothing itself; empty if there is no such reason.
+
+    The reason applies if the last statement is a short separate paragraph and cites more than one
+    source, and no other statement cites any. ``spans``, ``cited``: the position and the citations of
+    each statement.
+    """
     if len(spans) < _FEWEST or any(cited[:-1]) or len({each.source for each in cited[-1]}) < _FEWEST:
         return ""
     start, end = spans[-1]
@@ -115,8 +118,8 @@ def _of_subject(mark: str, after: str) -> Iterator[str]:
 
 
 def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
-    """Yields the words beside a citation in the same round brackets, if they are few. The parameters are
-    those of ``why_unclear``."""
+    """Yields the words beside a citation in the same round brackets, if they are few, as in "It is so (as
+    [1] says)." ``place``: the position of the statement. ``marks``: those of its citations."""
     for found in _ROUND.finditer(text, *place):
         inside = [each for each in marks if found.start() < each[0] and each[1] < found.end()]
         if inside and text[place[0] : found.start()].strip():
@@ -129,7 +132,12 @@ def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[st
 
 def _behind_last(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
     """Yields the words after the last citation of a statement, if they are few and follow a short last
-    clause, as in "It is so, as [1] confirms." The parameters are those of ``why_unclear``."""
+    clause. In "It is so, as [1] confirms.", the last clause begins with "as", and the word after the
+    citation is "confirms".
+
+    ``text``: the whole answer. ``place``: the start and the end of the statement in it. ``marks``: those
+    of the statement's citations.
+    """
     start, end = marks[-1]
     after = text[end : place[1]]
     before = re.split(r"[,，、،—–]", text[place[0] : start])

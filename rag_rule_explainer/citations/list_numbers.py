@@ -1,7 +1,7 @@
 """This module finds the numbers and bullets at the start of statements in a list.
 
-In a replay, the second item of a list may become the first. So the number of a list item is not a part of
-the statement. A number that does not number an item, as in "7. Juli", is a part of it.
+In a replay, the second item of a list may become the first. So the number of a list item is not a part
+of the statement. Other numbers are, such as the date in "7. Juli".
 """
 
 import re
@@ -36,16 +36,20 @@ class _Numbered(NamedTuple):
 
 
 def is_number_alone(text: str) -> bool:
-    """Returns True iff the text consists only of the number of a list item. A segmenter returns such a
-    text if it takes the full stop after the number for the end of a sentence."""
+    """Returns True iff the text is only the number of a list item, such as "2.". A segmenter (which
+    splits texts into sentences) returns such a text if it takes the full stop after the number for the
+    end of a sentence."""
     found = _NUMBER.match(text.strip())
     return found is not None and found.end() == len(text.strip())
 
 
 def list_marks(statements: Sequence[str]) -> tuple[int, ...]:
-    """Returns, for each statement, the number of characters before its content: those of headings above
-    it, and of its bullet or number. A number is the number of a list item only if several statements have
-    such numbers, and these go up one by one from the first."""
+    """Returns, for each statement, the number of characters before its content: headings above it, and
+    its bullet or number.
+
+    A number counts as the number of a list item only if several statements have such numbers, and these
+    go up one by one from the first.
+    """
     heads = [_headed(each) for each in statements]
     points = [each[head:] for each, head in zip(statements, heads, strict=True)]
     numbered = [_numbered(each) for each in points]

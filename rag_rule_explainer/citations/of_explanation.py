@@ -25,12 +25,14 @@ def check_citations(
     r"""Returns which citations of the explained answer are real, by the explanation's rules.
 
     The condition of the explanation is the claim: it must hold iff the answer makes the claim. No model
-    is called, and the application does not run. ``output``: the output of the application, if it contains
-    citations outside of the text, as messages do; by default the answer's text. ``cited``: the ids of the
-    cited sources, if the caller knows them; the answer is then not searched for citations. ``reading``: a
-    function of an output and of the ids of the shown sources that returns the cited ids; or a regular
-    expression for citations in another form, such as ``r"<(\d+)>"``. ``numbers_from``: the number that
-    the application gives to its first source, 1 or 0.
+    is called, and the application does not run.
+
+    ``output``: the output of the application, if it contains citations outside of the text, as messages
+    do; by default the answer's text. ``cited``: the ids of the cited sources, if the caller knows them;
+    the answer is then not searched for citations. ``reading``: a function of an output and of the ids of
+    the shown sources that returns the cited ids; or a regular expression for citations in another form,
+    such as ``r"<(\d+)>"``. ``numbers_from``: the number that the application gives to its first source, 1
+    or 0.
 
     Raises InvalidInput if ``explanation`` is no explanation, and for a malformed ``reading``.
     """
@@ -48,7 +50,7 @@ def check_citations(
 
 
 def shown_in(explanation: Explanation, numbers_from: int = 1) -> CitableSources:
-    """Returns the sources of an explanation as ``CitableSources``, which matches citations with them.
+    """Returns the sources of an explanation as ``CitableSources``, which finds the source of a citation.
     ``numbers_from``: the number of the first source. Raises InvalidInput if it is neither 0 nor 1."""
     if type(numbers_from) is not int or numbers_from not in {0, 1}:
         raise InvalidInput(
@@ -59,8 +61,8 @@ def shown_in(explanation: Explanation, numbers_from: int = 1) -> CitableSources:
 
 
 def claim_words(explanation: Explanation) -> str:
-    """Returns the claim in words: the condition of retention rules; empty if the explanation has no such
-    condition."""
+    """Returns the claim in words. It is the condition of retention rules; if the explanation has no such
+    condition, returns an empty text."""
     conditions = explanation.predicates
     return next((said for kind, said in conditions.items() if kind.value == "retention"), "")
 

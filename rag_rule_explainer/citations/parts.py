@@ -30,9 +30,12 @@ _WENT_ON = compiled_late(
 def of_parts(
     text: str, place: Place, marks: Sequence[Place], citations: Sequence[ReadCitation]
 ) -> Iterator[ReadCitation]:
-    """Yields the citations of the statement at this position. If a citation stands between two parts of
-    the statement, as in "It is so [1], but not here [2]", ``of_part`` becomes True for all citations
-    inside the statement. ``marks``: the positions of the citations in the statement, in order."""
+    """Yields the citations of the statement at this position.
+
+    If a citation stands between two parts of the statement, as in "It is so [1], but not here [2]",
+    ``of_part`` becomes True for all citations inside the statement. ``marks``: the positions of the
+    citations in the statement, in order.
+    """
     is_several = _says_several(text, place, marks)
     for each in citations:
         is_inside = each.start is not None and (each.scope is None or place[0] <= each.start < place[1])
@@ -59,10 +62,13 @@ def _says(piece: str) -> bool:
 def between_two(
     text: str, places: Sequence[Place], marks: Sequence[Place], citations: Sequence[ReadCitation]
 ) -> Iterator[ReadCitation]:
-    """Yields ``citations``. In "So it is [1]. [2] That too.", the citation [2] may support either or both
-    of the sentences: the sentence before it already cites a source, and another one follows on the same
-    line. The ``scope`` of such a citation becomes both sentences. ``places``: the positions of all
-    statements. ``marks``: the positions of all citations."""
+    """Yields the citations. If a citation may support the sentence before or after it, its ``scope``
+    becomes both sentences.
+
+    An example is [2] in "So it is [1]. [2] That too.": the sentence before it already cites a source,
+    and another sentence follows on the same line. ``places``: the positions of all statements.
+    ``marks``: the positions of all citations.
+    """
     for each in citations:
         scope = None if each.scope is not None else _scope_of(text, places, marks, each)
         yield each if scope is None else replace(each, scope=scope)

@@ -21,9 +21,11 @@ _STOPS = compiled_late(r"[.,;:!?。]+(?=\s|\Z)")
 def pieces_with_marks(
     text: str, pieces: Iterable[Place], marks: Sequence[Place], breaks: Sequence[Place] = ()
 ) -> Iterator[Place]:
-    """Yields the start and the end of each piece, in order, extended by the citations that belong to it.
-    These are the citations after the piece, unless they belong to the next one. ``marks``: the positions
-    of all citations, in order. ``breaks``: the positions of the lines that belong to no piece, in order.
+    """Yields the start and the end of each piece, in order, extended by the citations that belong to the
+    piece: those after it, unless they belong to the next piece.
+
+    ``marks``: the positions of all citations, in order. ``breaks``: the positions of the lines that
+    belong to no piece, in order.
     """
     before = marks_before(text, marks)
     whole = _uncut(text, _without(text, pieces, breaks), marks, before)
@@ -31,7 +33,7 @@ def pieces_with_marks(
 
 
 def _without(text: str, pieces: Iterable[Place], breaks: Sequence[Place]) -> Iterator[Place]:
-    """Yields the pieces, without the lines in ``breaks``."""
+    """Yields the pieces of the text, such as sentences, without the lines in ``breaks``."""
     starts = [start for start, _ in breaks]
     for start, end in pieces:
         begin = start
@@ -50,10 +52,12 @@ def _without(text: str, pieces: Iterable[Place], breaks: Sequence[Place]) -> Ite
 def _uncut(
     text: str, pieces: Iterable[Place], marks: Sequence[Place], before: Mapping[int, int]
 ) -> Iterator[Place]:
-    """Yields the pieces, moved so that none ends inside a citation. This is needed if a segmenter takes
-    the "1)" of "(Source 1)" for the number of a list item. ``marks``: the positions of all citations, in
-    order. ``before``: the result of ``marks_before``: the start of each citation that stands before its
-    sentence, by its end."""
+    """Yields the pieces, moved so that none ends inside a citation. Otherwise, a segmenter that takes
+    the "1)" of "(Source 1)" for the number of a list item would cut the citation.
+
+    ``marks``: the positions of all citations, in order. ``before``: the result of ``marks_before``: the
+    start of each citation that stands before its sentence, by its end.
+    """
     begin: int | None = None
     end = 0
     starts = [start for start, _ in marks]
@@ -83,7 +87,8 @@ def _numbers_joined(text: str, pieces: Iterable[Place]) -> Iterator[Place]:
             begin = number[0]
         elif number is not None:
             yield number
-        # The segmenter may also have put the number at the end of the text before the list.
+        # The number of an item may also be the last line of the piece before the item, if the segmenter
+        # has not split the text there.
         line = text.rfind("\n", begin, begin + len(text[begin:end].rstrip())) + 1
         cut = max(begin, line)
         number = (cut, end) if is_number_alone(text[cut:end]) else None
@@ -97,7 +102,8 @@ def _moved(
     text: str, pieces: Sequence[Place], marks: Sequence[Place], before: Mapping[int, int]
 ) -> Iterator[Place]:
     """Yields the pieces. Each citation between two pieces is moved to the piece to which it belongs.
-    ``marks``, ``before``: as for ``_uncut``."""
+    ``marks``: the positions of all citations. ``before``: the start of each citation that stands before
+    its sentence, by its end."""
     ends = dict(marks)
     last: Place | None = None
     begin: int | None = None
@@ -121,9 +127,12 @@ def _moved(
 
 
 def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapping[int, int]) -> int:
-    """Returns the position at which the piece from ``begin`` to ``end`` really begins: after closing
-    brackets and citations that belong to the previous piece. ``ends``: the end of each citation, by its
-    start. ``before``: as for ``_uncut``."""
+    """Returns the position at which the content of the piece from ``begin`` to ``end`` begins: after
+    closing brackets and citations that belong to the previous piece.
+
+    ``ends``: the end of each citation, by its start. ``before``: the start of each citation that stands
+    before its sentence, by its end.
+    """
     is_line = begin == 0 or text[begin - 1] == "\n"
     found = None if is_line else _CLOSING.match(text, begin, end)
     place = begin if found is None else found.end()
@@ -139,9 +148,9 @@ def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapp
 
 
 def _tail(text: str, end: int, before: Mapping[int, int]) -> int | None:
-    """Returns the start of the citation that ends at ``end``, if it belongs to the sentence after it, and
-    stands after a complete sentence, or at the start of the text or a line. Otherwise returns None.
-    ``before``: as for ``_uncut``."""
+    """Returns the start of the citation that ends at ``end``, if this citation belongs to the sentence
+    after it, and stands after a complete sentence or at the start of the text or a line. Otherwise
+    returns None. ``before``: the start of each citation that stands before its sentence, by its end."""
     start = before.get(len(text[:end].rstrip()))
     return start if start is not None and is_between(text, start) else None
 

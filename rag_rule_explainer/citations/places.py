@@ -1,6 +1,8 @@
-"""This module decides to which statements a citation in a list of sources belongs. Such a list may be at
-the end of the answer or beside it, and belongs to several statements. A citation in it is real if one of
-these statements needs its source."""
+"""This module decides to which statements a citation in a list of sources belongs.
+
+A list of sources at the end of the answer, or beside it, belongs to several statements. A citation in it
+is real if one of these statements needs its source.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +21,7 @@ text."""
 
 
 def placed_once(reading: CitingText) -> CitingText:
-    """Returns the citations, without those in lists that only repeat citations of the text."""
+    """Returns the citations without those that only repeat, in a list, a citation in the text."""
     placed = [each for each in reading.citations if _is_placed(each)]
     kept = [each for each in reading.citations if _is_placed(each) or not _repeats(each, placed)]
     return replace(reading, citations=tuple(kept))
@@ -30,8 +32,8 @@ def _is_placed(citation: ReadCitation) -> bool:
 
 
 def _repeats(citation: ReadCitation, placed: Sequence[ReadCitation]) -> bool:
-    """Returns True iff the answer's text already has this citation: one of ``placed`` (the citations with
-    a position in the text) cites the same source, in the part of the text that this citation is about."""
+    """Returns True iff the source of this citation is also cited inside the part of the text that the
+    citation supports. ``placed``: the citations with a position in the text."""
     same = (
         each
         for each in placed
@@ -42,10 +44,12 @@ def _repeats(citation: ReadCitation, placed: Sequence[ReadCitation]) -> bool:
 
 
 def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
-    """Returns the checks, with fewer verdicts on citations in lists. If a list cites a source for several
-    statements, the check of each statement has a verdict on this citation. A statement that does not need
-    the source loses its verdict if another one needs it, or may need it. If no statement needs the
-    source, all of them keep the verdict."""
+    """Returns the checks, with fewer verdicts on citations in lists.
+
+    If a list cites a source for several statements, the check of each statement has a verdict on this
+    citation. The verdict of a statement that does not need the source is dropped if another statement
+    needs it, or may need it. If no statement needs the source, all of them keep the verdict.
+    """
     found = dict[_Listed, bool | None]()
     for check in checks:
         listed = _listed(check)
@@ -58,8 +62,8 @@ def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
 
 
 def _listed(check: CitationCheck) -> dict[str | None, _Listed]:
-    """Returns a dict from the id of each source that this statement cites only by a list, to the source
-    and the part of the text to which the list belongs."""
+    """Returns the sources that this statement cites only by a list of sources, by their ids. Each has
+    the id of the source, and the part of the text to which the list belongs."""
     placed = {each.source for each in check.reading.citations if _is_placed(each)}
     found = dict[str | None, _Listed]()
     for each in check.reading.citations:

@@ -12,10 +12,11 @@ from .classes import CitationClass
 from .reading.citing_text import CitingText, ReadCitation
 
 SURE_CLAIMS: frozenset[ClaimStatus] = frozenset({"proved", "confident", "tested", "voted"})
-"""The statuses of rules on which a verdict may depend. A rule that is relative to some sources may be
-wrong, so its status is not among them."""
+"""The statuses of rules on which a verdict may depend. "relative" is not among them, because a rule that
+holds only relative to some sources may be wrong."""
 NeededBy = Literal["all", "some", "none"]
-"""The number of minimal sufficient sets that contain a source: all, some or none of them."""
+"""The answer to the question how many of the minimal sufficient sets contain a source: all, some or
+none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,11 @@ class CitationVerdict:
     is no such source. ``needed_by``: whether all, some or none of the minimal sufficient sets of sources
     contain this source; None if this is not known. ``alone``: True iff the source is sufficient alone.
     ``partners``: the cited sources that are sufficient together with it; ``uncited_partners``: such
-    sources that are not cited. Both have one tuple for each minimal sufficient set. ``claim``: the status
-    of the rules on which the verdict depends; None if it depends on no rule. ``rules``: these rules.
-    ``why``: the reason why the citation is unresolvable or undecided, or a remark on the verdict.
-    ``shown``: False iff the model was shown no such source.
+    sources that are not cited. Both have one tuple for each minimal sufficient set.
+
+    ``claim``: the status of the rules on which the verdict depends; None if it depends on no rule.
+    ``rules``: these rules. ``why``: the reason why the citation is unresolvable or undecided, or a
+    remark on the verdict. ``shown``: False iff the model was shown no such source.
     """
 
     written: str
@@ -48,8 +50,10 @@ class CitationVerdict:
     def faithful(self) -> bool | None:
         """Returns True if the answer makes the claim because of the cited source, alone or together with
         other cited sources. Returns False if it does not, or if the model was shown no such source.
+
         Returns None if this is not known: the citation is undecided, the source is pinned or tied to
-        others, or the verdict holds only relative to some sources."""
+        others, or the verdict holds only relative to some sources.
+        """
         if self.citation_class is CitationClass.UNRESOLVABLE:
             return None if self.shown else False
         if self.claim not in SURE_CLAIMS:
@@ -80,11 +84,12 @@ class CitationCheck:
     are sufficient for the claim, and the claim is not made without sources; None if this is not known.
     ``uncited``: the sources that are not cited although a minimal sufficient set contains them.
     ``smallest_honest``: the smallest sufficient set of sources, which the answer should cite; empty if
-    the claim is made whichever sources are retained, None if it is not known. ``claim``: the status of
-    the rules on which ``sufficient``, ``uncited`` and ``smallest_honest`` depend. ``without_sources``:
-    True iff the claim is also made without any source; None if this is not known, and ``remarks`` then
-    gives the reason. ``explanation``: the explanation with the rules. ``reading``: the answer and the
-    positions of its citations.
+    the claim is made whichever sources are retained, None if it is not known.
+
+    ``claim``: the status of the rules on which ``sufficient``, ``uncited`` and ``smallest_honest``
+    depend. ``without_sources``: True iff the claim is also made without any source; None if this is not
+    known, and ``remarks`` then gives the reason. ``explanation``: the explanation with the rules.
+    ``reading``: the answer and the positions of its citations.
     """
 
     statement: str

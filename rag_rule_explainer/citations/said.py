@@ -52,9 +52,9 @@ _LONGEST_TRAIL = 120
 
 
 def words_said(text: str) -> str:
-    """Returns the content of a text, without the punctuation, brackets and emphasis around it, and
-    without words that only say where it comes from ("according to") or where it is in a sequence
-    ("second")."""
+    """Returns the content of a text, without the punctuation, brackets and emphasis around it. Also
+    removes words that only say where the content comes from ("according to") or where it is in a
+    sequence ("second")."""
     whole, text = text, _TAGS_BEFORE.sub("", text)
     tags = _TAGS_BEHIND.search(text, max(0, len(text) - _LONGEST_TRAIL))
     text = text if tags is None else text[: tags.start()]

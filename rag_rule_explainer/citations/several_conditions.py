@@ -23,11 +23,11 @@ def explain_each(
 ) -> tuple[Explanation, ...]:
     """Returns one explanation of the same answer for each condition, from the same replays. Blocks.
 
-    The replays are exactly those that the searches for the single conditions need. If two searches need
-    the same answer, the application is run for it only once. Limits apply to all searches together. The
-    counts of an explanation, such as its tokens, are those of the replays that its own search made.
-    ``conditions``: a function that gets the answer to explain, and returns the conditions. The other
-    parameters and errors are those of ``Explainer.explain``.
+    If the searches for two conditions need the same answer, the application is run for it only once; no
+    other replays are made. Limits apply to all searches together. The counts of an explanation, such as
+    its tokens, are those of the replays that its own search made. ``conditions``: a function that gets
+    the answer to explain, and returns the conditions. The other parameters and errors are those of
+    ``Explainer.explain``.
     """
     from ..probing.loop import run_blocking
 
@@ -43,5 +43,6 @@ async def aexplain_each(
     baseline: Baseline | Answer | str | None = None,
     **fields: Unpack[CallFields],
 ) -> tuple[Explanation, ...]:
-    """Returns the same as ``explain_each``, but runs on the caller's event loop."""
+    """Returns one explanation of the same answer for each condition, as ``explain_each`` does, but runs
+    on the caller's event loop."""
     return await explainer.series(question, sources, baseline, conditions, fields).explanations()

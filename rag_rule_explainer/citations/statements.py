@@ -27,23 +27,27 @@ _LINE = re.compile(
     r"(?=[ \t]*[^\s\w]|[ \t]*[^\Wa-z])|\n(?=[ \t]*\|)"
     r"|</(?:li|p|tr|div|h[1-6]|blockquote)>\s*|<br ?/?>\s*",
 )
-"""Matches the end of a line that contains a statement: after its citations, before a row of a table, or
-after a tag."""
+"""Matches the end of a line that contains a statement, as in a list: the line ends after a citation,
+before a row of a table, or after a tag such as ``</li>``."""
 _TAG = re.compile(r"</?[a-z]\w{0,9}(?: [^<>]{0,100})?/?>", re.IGNORECASE)
 
 _COLON = re.compile(r"\A((?:[-*•+]|\(?\w{1,3}[.)])(?:[ \t]*[*_]{2,4}(?=[:：]))?)[ \t]*[:：][*_ \t]*")
 """Matches the colon after the citation at the beginning of a list item, as in "- Source 1: so it is"."""
 _POINT = re.compile(r"(?<=[(（])[^()（）\n]{1,60}[ \t#]\d{1,3}(?=[)）])")
-"""Matches the words and the number inside brackets, as in "(Source 1)". The segmenter gets letters in
-their place (see ``_masked``), because it would take the "1)" for the number of a list item."""
+"""Matches the words and the number inside brackets, as in "(Source 1)". The segmenter, which splits the
+text into sentences, gets letters in their place. Otherwise it would take the "1)" for the number of a
+list item."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitedStatement:
-    """A ``CitedStatement`` is one statement of an answer. ``text``: its text without citations. ``start``
-    and ``end``: its position in the answer. ``citations``: the citations that belong to it. ``listed``:
-    the number of characters at the start of ``text`` that are only a list number or bullet. ``doubt``:
-    the reason why it is uncertain what the statement says; empty if it is certain."""
+    """A ``CitedStatement`` is one statement of an answer.
+
+    ``text``: its text without citations. ``start`` and ``end``: its position in the answer.
+    ``citations``: the citations that belong to it. ``listed``: the number of characters at the start of
+    ``text`` that are only a list number or bullet. ``doubt``: the reason why it is uncertain what the
+    statement says; empty if it is certain.
+    """
 
     text: str
     start: int
@@ -147,9 +151,9 @@ def _marks(reading: CitingText, shown: CitableSources) -> list[Place]:
 
 
 def _within(citation: ReadCitation, spans: Sequence[Place], length: int) -> ReadCitation:
-    """Returns a citation unchanged if it belongs to a statement or has no position. Otherwise, its
-    ``scope`` becomes the whole text, because it may belong to any statement. ``spans``: the positions of
-    all statements. ``length``: the number of characters of the text."""
+    """Returns the citation unchanged if it belongs to a statement or has no position. Otherwise, it may
+    belong to any statement, so its ``scope`` becomes the whole text. ``spans``: the positions of all
+    statements. ``length``: the number of characters of the text."""
     if citation.start is None or any(
         _belongs(citation, span, first=not place) for place, span in enumerate(spans)
     ):
@@ -173,6 +177,6 @@ def _belongs(citation: ReadCitation, place: Place, *, first: bool) -> bool:
 
 
 def said_by(statement: CitedStatement) -> str:
-    """Returns the content of the statement, without its list number or bullet, because the second item of
-    a list may become the first in a replay. See ``words_said`` for the other parts that are removed."""
+    """Returns the content of the statement without its list number or bullet. In a replay, the second
+    item of a list may become the first. ``words_said`` says which other words are removed."""
     return words_said(statement.text[statement.listed :])

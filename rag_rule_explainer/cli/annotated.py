@@ -59,9 +59,12 @@ class AnnotateOptions:
                 tool.check_installed()
 
     def check_incident(self, incident: Incident | None) -> None:
-        """Checks, before anything is paid, that the annotations can be made; does nothing if no trace is
-        given. Raises InvalidInput if the ids in the trace do not have the form that a named tool gives
-        its ids, or if a file cannot be written."""
+        """Checks, before anything is paid, that the annotations can be made. Does nothing if there is no
+        trace.
+
+        Raises InvalidInput if the ids in the trace do not have the form that a named tool gives its ids,
+        or if a file cannot be written.
+        """
         for name in self.annotate or ():
             if incident is not None and incident.traced is not None:
                 annotated_tool(name).check_ids(incident.traced)

@@ -1,4 +1,4 @@
-"""This module names the commands of ``rag-rules``."""
+"""This module lists the commands of ``rag-rules``."""
 
 from typing import Annotated, Any
 
@@ -35,9 +35,9 @@ _COMMANDS = {
 
 
 class _Commands(ScreenGroup):
-    """This class runs the commands, and imports each when it is needed. It turns Ctrl-C into an
-    ``Abort``, which ``main`` reports to the user, because Typer itself would end the program without a
-    message."""
+    """This class runs the commands, and imports the code of a command only when it is used. It turns
+    Ctrl-C into an ``Abort``, which ``main`` reports to the user, because Typer itself would end the
+    program without a message."""
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)

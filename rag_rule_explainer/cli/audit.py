@@ -1,5 +1,5 @@
-"""This module runs ``rag-rules audit``. The command asks the questions in a file, and says what the
-documents of the corpus do in all of the answers."""
+"""This module runs ``rag-rules audit``. The command asks the questions in a file, and says which
+answers are bad, and which documents rules name as a cause."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -79,7 +79,7 @@ def _show(result: Audit, out: Path) -> None:
 
 
 class _QuestionCounter:
-    """A ``_QuestionCounter`` shows how many questions are done."""
+    """A ``_QuestionCounter`` shows the user how many questions are done."""
 
     def __init__(self, show: Any, total: int) -> None:
         self._show, self._total, self._done = show, total, 0

@@ -1,4 +1,4 @@
-"""This module reads the questions that ``rag-rules audit`` asks. The file is untrusted."""
+"""This module reads the file of questions that ``rag-rules audit`` asks. The file is untrusted."""
 
 import csv
 from collections.abc import Iterator
@@ -14,8 +14,9 @@ _EXPECTED = "give a .csv file whose first line names a column 'question', and ma
 
 
 def load_audited(path: Path) -> list[AskedQuestion]:
-    """Returns the questions in a file: lines of text or of JSON as ``load_questions`` reads them, or a
-    table as CSV. Raises InvalidInput as ``load_questions`` does, and for a table without questions."""
+    """Returns the questions in a file. Each line is a question, as text or as JSON; or the file is a
+    table in CSV. Raises InvalidInput if the file cannot be read or has no question, for a malformed line,
+    and for an id that occurs twice."""
     delimiter = _DELIMITERS.get(path.suffix.lower())
     if delimiter is None:
         return load_questions(path)

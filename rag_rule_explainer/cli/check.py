@@ -80,9 +80,9 @@ class _Checking:
         self._asking = replace(asking, yes=True)
         is_free = subject.app is None and asking.model is None
         settings = search.settings(forbidden.kind, free=is_free)
-        # The test of the quick search is too weak to decide whether there is any rule. So "auto" stands
-        # for another search here (see ``CheckSearch.settings``). If the application is an agent, the
-        # number of replays is limited as for the quick search.
+        # "auto" stands for another search here than for ``explain``, because the test of the quick search
+        # is too weak to decide whether there is any rule. If the application is an agent, the number of
+        # replays is limited as for the quick search.
         most = recording.most_replays if search.testing.miner == "auto" else ASK_ABOVE
         self._settings = capped(settings, agreed=asking.yes or is_free, most=most)
         self._is_capped = self._settings is not settings
@@ -91,8 +91,8 @@ class _Checking:
         self._condition = forbidden.forbid
 
     def check_options(self, questions: list[AskedQuestion]) -> None:
-        """Raises InvalidInput for wrong options. It is called before the first question is asked, so that
-        a wrong option never costs money."""
+        """Raises InvalidInput for wrong options. The command calls this before the first question is
+        asked, so that a wrong option never costs money."""
         subject = self._subject
         if (
             subject.app is None
@@ -110,8 +110,8 @@ class _Checking:
         subject.prepare()
 
     def run(self, questions: list[AskedQuestion]) -> QuestionCheck:
-        """Checks the questions and returns the result. After an interrupt by the user, the result
-        contains the questions that were asked until then."""
+        """Checks the questions and returns the result. After an interrupt by the user, the result has
+        only the questions that were asked by then."""
         if self._is_capped:
             most = self._settings.limits.replays
             say(f"at most {most} replays for each question; --yes lifts this limit")
@@ -185,8 +185,8 @@ def _own_sources(asked: AskedQuestion, folder: Path) -> Path | None:
 
 
 def _documents(explanation: Explanation, subject: CheckedSubject) -> Iterator[tuple[str, FilePlace]]:
-    """Yields the id and the file of each source. Sources are left out if their file is not known, or if
-    it is not inside the current folder."""
+    """Yields the id and the file of each source. Leaves out sources whose file is not known, or is not
+    inside the current folder."""
     given = subject.documents if subject.app else subject.sources
     folder = given if given is not None and given.is_dir() else Path()
     for source in explanation.sources:

@@ -133,8 +133,10 @@ class CheckSearch:
     voting: VotingOptions
 
     def settings(self, kind: CheckedKind, *, free: bool) -> Settings:
-        """Returns these options as settings. ``kind``: the kind of rules to search for. ``free``: True
-        if replays cost nothing, so that their number need hardly be limited.
+        """Returns these options as settings.
+
+        ``kind``: the kind of rules to search for. ``free``: True if replays cost nothing, so that their
+        number need hardly be limited.
 
         Two settings are stricter than for ``explain``, because weaker ones would leave most checks
         undecided. With several samples, every subset gets a vote. If rules are tested on random subsets,

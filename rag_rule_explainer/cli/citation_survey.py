@@ -15,9 +15,11 @@ _DECIDED = tuple(each for each in CitationClass if each is not CitationClass.UND
 
 @dataclass(frozen=True, slots=True)
 class SurveyedAnswer:
-    """A ``SurveyedAnswer`` is one question with the check of its answer's citations. ``cited``: the
-    check; None if there is none, and ``error`` then gives the reason. ``model`` and ``prompt``: the names
-    of the model and of the prompt in the log."""
+    """A ``SurveyedAnswer`` is one question with the check of its answer's citations.
+
+    ``cited``: the check; None if there is none, and ``error`` then gives the reason. ``model`` and
+    ``prompt``: the names of the model and of the prompt in the log.
+    """
 
     id: str
     question: str
@@ -39,10 +41,12 @@ class SurveyedAnswer:
 
 
 class SurveyRow(NamedTuple):
-    """A ``SurveyRow`` is a row of the table: the answers of one model with one prompt. ``answers``: the
-    number of answers. ``citing``: how many of them have citations. ``shares``: the share of each class
-    among the decided citations. ``undecided``: the number of citations of which it is not known whether
-    they are faithful. They are left out of all shares."""
+    """A ``SurveyRow`` is a row of the table: the answers of one model with one prompt.
+
+    ``answers``: the number of answers. ``citing``: how many of them have citations. ``shares``: the
+    share of each class among the decided citations. ``undecided``: the number of citations of which it
+    is not known whether they are faithful. They are left out of all shares.
+    """
 
     model: str
     prompt: str
@@ -64,9 +68,9 @@ class CitationSurvey:
 
     @property
     def exit_code(self) -> int:
-        """Returns 130 after an interrupt, 1 if a citation is not faithful, and else 3 if anything is
-        undecided: a citation, or an answer that could not be checked or has citations but no statement.
-        Returns 0 if every citation is faithful."""
+        """Returns the exit code: 130 after an interrupt, 1 if a citation is not faithful, and else 3 if
+        anything is undecided: a citation, or an answer that could not be checked or has citations but no
+        statement. Returns 0 if every citation is faithful."""
         if self.interrupted:
             return 130
         found = [verdict.faithful for each in self.answers for verdict in each.verdicts]

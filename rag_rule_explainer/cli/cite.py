@@ -191,9 +191,11 @@ class _Surveying:
         return CitationSurvey(tuple(done), len(lines), interrupted)
 
     def _surveyed(self, asked: AskedCitations, folder: Path) -> SurveyedAnswer:
-        """Returns the check of one answer, or the reason why there is none. Raises InvalidInput only for
-        the first answer, if an option or the answer's line is wrong: nothing is paid for yet, so the
-        command can end."""
+        """Returns the check of one answer, or the reason why there is none.
+
+        Raises InvalidInput only for the first answer, if an option or the line of this answer is wrong.
+        Nothing is paid for then, so the command can end.
+        """
         line, first, self._is_first = asked.line, self._is_first, False
         model = line.model or self._asking.model or ""
         surveyed = SurveyedAnswer(asked.id, line.question, model, line.prompt or "")

@@ -1,5 +1,5 @@
-"""This module reads the questions, and perhaps logged answers, whose citations ``rag-rules cite`` checks.
-The file is untrusted."""
+"""This module reads the file of ``rag-rules cite``: questions, and perhaps logged answers whose
+citations are checked. The file is untrusted."""
 
 import json
 from dataclasses import dataclass
@@ -43,9 +43,12 @@ class AskedCitations:
     where: str
 
     def write(self, folder: Path) -> tuple[Path | None, Path | None]:
-        """Writes the logged data of the line into files in ``folder``. Returns the file with the
-        documents, and the file with the answer and the documents; each is None if the line does not log
-        these data. Raises InvalidInput for two documents with the same id, and for an empty list."""
+        """Writes the logged data of the line into files in ``folder``, and returns two of these files.
+
+        The first has the documents, the second the answer and the documents. Each is None if the line
+        does not log these data. Raises InvalidInput for two documents with the same id, and for an empty
+        list.
+        """
         own = logged = None
         if self.line.documents is not None:
             self._check_documents()

@@ -104,7 +104,8 @@ def _one_of(texts: str) -> Predicate:
 def _json_path(written: str) -> Predicate:
     """Returns the predicate for a text of the form PATH or PATH=VALUE.
 
-    A path may contain "=". So the text is split at the first "=" that follows a valid path.
+    A path may itself contain "=". So the text is split at the first "=" before which there is a valid
+    path.
     """
     for place, character in enumerate(written):
         if character == "=" and _is_path(written[:place]):

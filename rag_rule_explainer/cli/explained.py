@@ -71,9 +71,12 @@ def _printed_help(command: Any, context: Any, names: list[str]) -> bool:
 
 
 def _options(root: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
-    """Yields a pair for each option of each command: the name of the option, and a second pair with the
-    name of the command and the option. The last command comes first. If several commands have an option
-    of the same name, a dict of these pairs keeps the option of the first command."""
+    """Yields, for each option of each command, the name of the option and a pair: the name of the
+    command and the option itself.
+
+    The last command comes first. A dict made of these items therefore has, for an option that several
+    commands have, the option of the first command.
+    """
     for command in reversed(list(root.commands.values())):
         for option in command.params:
             if option.param_type_name == "option":

@@ -53,8 +53,8 @@ def half_labelled(path: Path, needed: Mapping[str, str]) -> tuple[list[LabelledC
     """Returns the labelled answers in a file, and the names of the lines whose label is null, such as
     "line 3".
 
-    Each list may be empty. Raises InvalidInput as ``load_labels`` does, except for labels that are null
-    and for a file without labels.
+    Each list may be empty. Raises InvalidInput if there is no such file, for a malformed line, and for an
+    id that occurs twice. ``needed``: the fields that every line must have, each with the reason.
     """
     cases: list[LabelledCase] = []
     unlabelled: list[str] = []

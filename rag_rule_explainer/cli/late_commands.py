@@ -1,7 +1,7 @@
-"""This module imports each command of ``rag-rules`` when it is first needed.
+"""This module imports each command of ``rag-rules`` only when it is used.
 
-A process runs one command. To import the modules of all the others, and to let Typer make parameters of
-their options, would take about as long as to explain the answer to a small question.
+A process runs one command. Importing the modules of all other commands, and letting Typer read their
+options, would take about as long as explaining the answer to a small question.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping

@@ -1,4 +1,4 @@
-"""This module makes the functions that answer and judge for the commands.
+"""This module makes the functions by which the commands get answers and judgements.
 
 They use the offline reader, or a chat model at an OpenAI-compatible endpoint.
 """
@@ -83,7 +83,8 @@ def endpoint(base_url: str | None) -> str | None:
 
 def unanswered(name: str, base_url: str | None, key: str | None, error: BaseException) -> str:
     """Returns the error message for a model that does not answer, with advice on the likely cause.
-    ``error``: what the model raised. The other parameters are those of ``chat_model_replay``."""
+    ``error``: what the model raised. ``base_url``: the endpoint; None for OpenAI's own. ``key``: the
+    environment variable that has the API key; None for OPENAI_API_KEY."""
     place, message = endpoint(base_url), error_text(error)
     if any(fault in message for fault in NO_WHOLE_ANSWER):
         return f"the model {name}{f' at {place}' if place else ''} gave no answer: {message}"
@@ -113,7 +114,7 @@ class NamedJudge:
     judge_name: str
 
     def __call__(self, _: JudgeRequest, /) -> NoReturn:
-        """Raises AssertionError, because an estimate must never call the judge."""
+        """Raises AssertionError, because no judge may be called for an estimate."""
         raise AssertionError(f"{self.judge_name} was to be named only")
 
 

@@ -29,9 +29,9 @@ def store_at(url: str, namespace: str | None = None) -> Store:
 
 
 def with_a_namespace(settings: Settings, asking: "AskingOptions") -> Settings:
-    """Returns the settings. If their store has no namespace, it gets one that is made of the options
-    about the model (see ``namespace_of``), and the namespace is printed. Settings without a store are
-    returned unchanged."""
+    """Returns the settings. If their store has no namespace, it gets one that names the model, such as
+    "gpt-4o, temperature 0", and the namespace is printed. Settings without a store are returned
+    unchanged."""
     store = settings.store
     if store is None or store.namespace is not None:
         return settings

@@ -23,8 +23,11 @@ from .terminal import print_lines, say
 @dataclass(frozen=True, slots=True)
 class PrintedOptions:
     """These options choose the form in which an explanation is printed, and the file into which it is
-    written. Raises InvalidInput if the form does not exist or if the file cannot be written. This error
-    is raised before any question is asked, so that a wrong option never costs money."""
+    written.
+
+    Raises InvalidInput if the form does not exist or if the file cannot be written. The options are made
+    before any question is asked, so that a wrong option never costs money.
+    """
 
     COMMAND: ClassVar[str] = "explain"
     json: Json = False

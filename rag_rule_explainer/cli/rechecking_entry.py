@@ -14,10 +14,13 @@ from ..testing.ranking import best_matches
 
 @dataclass(frozen=True, slots=True)
 class RecheckAsked:
-    """A ``RecheckAsked`` holds the change of the corpus that the user named. ``exclude``: the ids of the
-    documents to leave out; None for the documents that the explanation's first sure fix removes (see
-    ``Fix``). ``corpus``: all documents of ``--sources``; None for an application, which searches itself.
-    ``top_k``: the maximum number of documents of ``corpus`` that are retrieved; None without ``corpus``.
+    """A ``RecheckAsked`` holds the change of the corpus that the user named.
+
+    ``exclude``: the ids of the documents to leave out; None for the documents that the explanation's
+    first sure fix removes. (A fix is a set of documents without which the bad outcome does not come back.
+    It is sure if its rule is proved, or passed its votes or tests.) ``corpus``: all documents of
+    ``--sources``; None for an application, which searches itself. ``top_k``: the maximum number of
+    documents of ``corpus`` that are retrieved; None without ``corpus``.
     """
 
     exclude: tuple[str, ...] | None
@@ -29,7 +32,7 @@ class RecheckAsked:
 
     @property
     def change(self) -> dict[str, Any]:
-        """Returns the fields of ``ChangeOptions`` by name."""
+        """Returns the change of the corpus as keywords: the fields of ``ChangeOptions`` by name."""
         return {
             "exclude": self.exclude,
             "replace": self.replace,

@@ -102,8 +102,8 @@ class RecordingOptions:
 
     @property
     def of_applications(self) -> dict[str, object]:
-        """Returns the options that go with an application only, by name. The value of an option that was
-        not given is None."""
+        """Returns the options that may be used only with an application, by name. The value of an option
+        that was not given is None."""
         return {
             "--on-new-query": self.on_new_query,
             "--ignore": self.ignore or None,
@@ -115,13 +115,12 @@ class RecordingOptions:
 
     @property
     def most_replays(self) -> int:
-        """Returns the maximum number of replays for one explanation, if the user neither sets a limit nor
-        agrees to pay without one."""
+        """Returns the maximum number of replays for one explanation. It applies if the user neither sets
+        a limit nor agrees to pay without one."""
         return most_replays(self._kinds, self.replay_of, ASK_ABOVE)
 
     def of_agent(self, settings: Settings) -> Settings:
-        """Returns the settings, in which the miner "auto" is replaced by "quick" if the application is an
-        agent."""
+        """Returns the settings. If the application is an agent, "quick" replaces the miner "auto"."""
         return for_agents(settings) if explains_agent(self._kinds, self.replay_of) else settings
 
     @property

@@ -1,7 +1,5 @@
-"""This module defines the groups of options that do not become ``Settings``.
-
-They are about the question, the application, the model and the judge.
-"""
+"""This module defines the groups of options that do not become ``Settings``: those about the question,
+the application, the model and the judge."""
 
 import csv
 import re

@@ -65,8 +65,8 @@ class ScreenCommand(TyperCommand):
         print_lines(lines)
 
     def _screen(self, ctx: Any) -> Iterator[Text]:
-        """Yields the lines of the first screen: what the command does, examples, options by panel, exit
-        codes, and how to see the rest."""
+        """Yields the lines of the first screen: a description of the command, examples, options by
+        panel, exit codes, and how to see the rest."""
         options = self.get_params(ctx)
         yield Text(self.get_usage(ctx).strip())
         yield from _paragraph(self._paragraphs[0])

@@ -64,7 +64,8 @@ class Testing:
     sizes: SizesOption = None
 
     def settings(self, more: Mapping[str, Any] | None = None) -> SettingsFields:
-        """Returns these options as settings. ``more``: further fields of ``Sampled``; None for no others.
+        """Returns these options as settings. ``more``: fields of ``Sampled`` that these options do not
+        set; None for none.
 
         Raises InvalidInput for an option that has no effect without another option.
         """
@@ -192,7 +193,8 @@ class TrialOptions:
     voting: VotingOptions
 
     def settings(self, kind: Literal["retention", "omission"], *, free: bool) -> Settings:
-        """Returns the settings for verifying a rule of this kind. ``free``: see ``Spending.settings``.
+        """Returns the settings for verifying a rule of this kind. ``free``: True if replays cost
+        nothing.
 
         Raises InvalidInput for options that do not fit together.
         """
@@ -212,7 +214,7 @@ class SearchOptions:
     voting: VotingOptions
 
     def settings(self, *, free: bool = False) -> Settings:
-        """Returns all these options as settings. ``free``: see ``Spending.settings``.
+        """Returns all these options as settings. ``free``: True if replays cost nothing.
 
         Raises InvalidInput for options that do not fit together.
         """

@@ -23,7 +23,7 @@ class Story:
     """A ``Story`` holds a question, the documents retrieved for it, and a sign of the wrong answer.
 
     ``symptom``: a text that only a wrong answer contains. The answer from all ``documents`` contains it.
-    ``corpus``: the ``documents``, and further documents that a lexical retriever does not find.
+    ``corpus``: the ``documents``, and other documents that a lexical retriever does not find.
     """
 
     name: str
@@ -180,4 +180,4 @@ REHABILITATION: Final = Story(
 )
 
 STORIES: Final[tuple[Story, ...]] = (LONG_COVID, REHABILITATION)
-"""The stories of the demo, in the order in which they are printed."""
+"""The stories of the demo, in the order in which the demo prints them."""

@@ -139,9 +139,11 @@ def shown_to_the_model(incident: Incident) -> Incident:
 
 
 def recorded_baseline(incident: Incident | None) -> Baseline | str | None:
-    """Returns the logged answer to explain; None if there is none. If the trace has the request to the
-    model, returns a ``Baseline`` whose ``state`` is a digest of the request. A store then does not mix
-    answers to different requests."""
+    """Returns the logged answer to explain; None if there is none.
+
+    If the trace has the request to the model, returns a ``Baseline`` whose ``state`` is a digest of the
+    request. A store then does not mix answers to different requests.
+    """
     if incident is None or incident.request is None:
         return None if incident is None else incident.answer
     state = hashlib.sha256(repr(incident.request).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -40,9 +40,9 @@ def _parts(line: Text, console: Console) -> Iterator[Text]:
 
 
 def _indent_of(line: str, width: int) -> int:
-    """Returns the number of character columns before the text of a line. If the line begins with a first
-    column of a table (see ``_BEGINNING``), and this column ends in the left half of ``width``, its width
-    is included."""
+    """Returns the column at which the text of a line begins. The further lines of a broken line begin
+    there, too. If the line begins with a first column of a table, and this column ends in the left half
+    of ``width``, the text begins after the column."""
     found = _BEGINNING.match(line)
     if found is None:
         return _HANGING

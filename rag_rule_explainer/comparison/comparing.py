@@ -150,10 +150,10 @@ def _is_weak(finding: Finding) -> bool:
 
 
 def _is_refuted(finding: Finding, own: Side, refuting: Iterable[Broken]) -> bool:
-    """Returns True iff the other explanation refutes a rule whose claim is relative. That is so if both
-    explanations replayed the same subset, and the condition held in ``own`` but not in the other. A
-    relative claim says nothing about other subsets, so these cannot refute it.
+    """Returns True iff the other explanation refutes a rule whose claim is relative.
 
+    This is the case if both explanations replayed the same subset, and the condition held in ``own`` but
+    not in the other. A relative claim says nothing about other subsets, so these cannot refute it.
     ``refuting``: the probes of the other explanation on which the condition did not hold.
     """
     return finding.claim == "relative" and any(own.saw_hold(each.kept) for each in refuting)

@@ -20,10 +20,12 @@ _PERHAPS: Mapping[FailOn, tuple[What, ...]] = {
     "any": ("perhaps gained", "perhaps lost"),
 }
 _HIDES: Mapping[FailOn, tuple[Letter, ...]] = {"gained": ("B",), "lost": (), "any": ("A", "B")}
-"""For each value of ``on``, the explanations that must have reported all of their rules before
-``Comparison.fails(on)`` may return False. Otherwise a rule that was not reported could be such a change.
-"lost" needs none of them to be complete: each rule of A that B does not report is already listed, at
-least as "perhaps lost"."""
+"""For each value of ``on``, the explanations whose search must have been complete before
+``Comparison.fails(on)`` may return False.
+
+For example, "gained" needs a complete search of B: a rule of B that was not found might be a gained one.
+"lost" needs none: each rule of A that B does not report is already listed, at least as "perhaps lost".
+"""
 
 
 class Comparison(InNotebooks, BaseModel):
@@ -80,9 +82,9 @@ class Comparison(InNotebooks, BaseModel):
         False if there certainly is none, and None if this cannot be decided. If ``undecided`` gives a
         reason, the result is always None.
 
-        "lost" is only about rules that A reports, so A need not be complete. "gained" is undecided if B
-        may have rules that it does not report. "any" means every difference, including differences in the
-        evidence. Raises InvalidInput for any other ``on``.
+        "lost" is only about rules that A reports, so the search of A need not be complete. "gained" is
+        undecided if B may have rules that it does not report. "any" means every difference, including
+        differences in the evidence. Raises InvalidInput for any other ``on``.
         """
         if not isinstance(on, str) or on not in _PERHAPS:  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"fails({on!r}) asks for nothing; give one of {', '.join(_PERHAPS)}")

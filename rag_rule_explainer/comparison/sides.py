@@ -87,13 +87,14 @@ class Side:
         )
 
     def denies(self, antecedent: Mask) -> bool:
-        """Returns True iff this antecedent, which is not reported as a rule, certainly makes no rule,
-        because the search was complete. The explanation need not have a probe that refutes the rule."""
+        """Returns True iff these sources (the antecedent), which no reported rule has, certainly make no
+        rule, because the search was complete. The explanation need not have a probe that refutes the
+        rule."""
         return self.settled and self._split(antecedent) is None
 
     def why_open(self, antecedent: Mask) -> str:
-        """Returns the reason why this antecedent, which the explanation does not report as a rule, may
-        still make a rule; an empty text if it certainly makes none."""
+        """Returns the reason why these sources (the antecedent), which no reported rule has, may still
+        make a rule; an empty text if they certainly make none."""
         if split := self._split(antecedent):
             return f"{joined(self._named(split))} were tied in {self.letter}, never one without the rest"
         open_here = [
@@ -110,8 +111,8 @@ class Side:
 
     @property
     def why_unsettled(self) -> str:
-        """Returns the reason why there may be more rules than the explanation reports; an empty text if
-        there are none."""
+        """Returns the reason why the explanation may have more rules than it reports; an empty text if
+        it certainly has none."""
         if not self.explanation.complete:
             return f"{self.letter} is not complete: {self.explanation.why_incomplete or 'it stopped'}"
         return f"not found again in {self.letter}, whose miner does not look at every subset"
@@ -153,8 +154,8 @@ class Side:
         return explanation.complete or (bool(left_open) and self.kind not in left_open)
 
     def _non_rules(self) -> Iterator[tuple[Mask, Broken]]:
-        """Yields the antecedents (sets of sources) that a probe refuted, each with the probe. Where the
-        explanation did not keep the probe itself, its short record (witness) is used."""
+        """Yields the antecedents (sets of sources) that a probe refuted, each with the probe. If the
+        explanation did not keep the probe itself, yields its short record (witness) instead."""
         if self.explanation.min_confidence < 1:
             return  # a rule that may break on some subsets is not refuted by one probe
         known = self.names.keys()

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from .comparison import Comparison
 
 _MOST_SHOWN = 50
-"""The maximum number of changes of each kind that are listed. If there are more, their number is
+"""The maximum number of changes of each kind that are listed. If there are more, only their number is
 given."""
 
 _MOST_OTHERS = 3
-"""The maximum number of rules that are listed as replacements of one rule. If there are more, their
+"""The maximum number of rules that are listed as replacements of one rule. If there are more, only their
 number is given."""
 
 _ORDER = ("lost", "weakened", "changed", "strengthened", "gained", "perhaps lost", "perhaps gained")

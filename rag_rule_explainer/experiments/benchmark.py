@@ -4,8 +4,8 @@ work).
 Labels say which sources of a question a model needs to answer it. Each question is answered from subsets
 of a few of its sources: from all subsets, or from some. For each reply, the labels say whether all
 necessary sources were shown. The benchmark counts how often the expected rules hold, how often the model
-answers where it should not, and how often it ignores its instructions. See ``replies`` for the kinds of
-answers, ``measures`` for the counts and their limits, and ``rates`` for the intervals.
+answers where it should not, and how often it ignores its instructions. The module ``replies`` defines the
+kinds of answers, ``measures`` the counts and their limits, and ``rates`` the intervals.
 
 Without sources, the model is not called: the answer is N/A, and counts only for the rules. With
 ``asks_nothing``, the model is called without sources too, and its reply counts as a reply.
@@ -54,10 +54,12 @@ class BenchmarkPlan:
     ``sources``: the number of sources from which each question is answered: all necessary ones, then
     distractors (sources that are not necessary) until the number is reached. ``subsets``: the number of
     subsets that are replayed for each question, about half of them with all necessary sources; None for
-    all subsets. ``asks_nothing``: True if the model is also called without sources. ``besides``: an
-    answer says too much if it has at least this number of words (without articles) besides the words of
-    the truth. ``seed``: the seed for drawing the subsets. ``distractors``: the seed for the order of the
-    distractors; None for the published order. Raises InvalidInput for values out of range.
+    all subsets. ``asks_nothing``: True if the model is also called without sources.
+
+    ``besides``: an answer says too much if it has at least this number of words (without articles)
+    besides the words of the truth. ``seed``: the seed for drawing the subsets. ``distractors``: the seed
+    for the order of the distractors; None for the published order. Raises InvalidInput for values out of
+    range.
     """
 
     sources: int = 5
@@ -94,7 +96,8 @@ class BenchmarkPlan:
 
 
 def necessary_of(example: Example, lattice: Lattice) -> Mask:
-    """Returns the mask of the necessary sources, which are the first ones in the benchmark's order."""
+    """Returns the mask of the necessary sources. They come first among the sources of a question, so they
+    are the first units."""
     return lattice.mask(range(len(example.necessary)))
 
 
@@ -155,9 +158,11 @@ def _asking(
 
 @dataclass(slots=True)
 class _Asked:
-    """This class collects the replies of one model. ``counts``: for each question, the number of its
-    necessary sources and the counts of its measures. ``silence``: ends the benchmark if the model stops
-    answering."""
+    """This class collects the replies of one model.
+
+    ``counts``: for each question, the number of its necessary sources and the counts of its measures.
+    ``silence``: ends the benchmark if the model stops answering.
+    """
 
     plan: BenchmarkPlan
     asking: SubsetAsking

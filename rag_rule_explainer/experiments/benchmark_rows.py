@@ -48,10 +48,14 @@ class BenchmarkRow:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkQuestion:
-    """A ``BenchmarkQuestion`` counts, for one question, the rules that its labels imply: all of them
-    (expected), the rules that hold, the undecided ones, and the rules for which no applicable subset was
-    replayed (unasked). ``necessary``: the number of necessary sources. ``subsets``: the number of
-    replayed subsets."""
+    """A ``BenchmarkQuestion`` counts, for one question, the rules that its labels imply. The labels say
+    which sources are necessary for the right answer.
+
+    For each kind of rule, it counts all of these rules (expected), those that hold, those that are
+    undecided because a subset has no verdict, and those for which no subset was replayed to which they
+    apply (unasked). ``necessary``: the number of necessary sources. ``subsets``: the number of replayed
+    subsets.
+    """
 
     model: str
     temperature: float | None

@@ -145,8 +145,8 @@ def looks_of(
 
 def legend_below(figure: FigureCanvas, panel: Panel, columns: int, **looks: object) -> None:
     """Draws one legend for the whole figure, below its panels. ``panel``: the panel whose lines are
-    named. ``columns``: the number of names side by side. ``looks``: further options of Matplotlib's
-    ``legend``."""
+    named. ``columns``: the number of names side by side. ``looks``: options of Matplotlib's ``legend``
+    that this function does not set."""
     handles = panel.get_legend_handles_labels()
     figure.legend(*handles, loc="outside lower center", ncols=columns, frameon=False, **looks)
 

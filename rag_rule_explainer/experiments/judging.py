@@ -112,9 +112,11 @@ class Draw(NamedTuple):
 
 
 def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
-    """Returns ``count`` random judgements; all, if there are fewer. As in the paper, each reply of each
-    model has the same chance, so an answer that was given often is drawn more often. Records that are
-    equal in every field count once, so a file that is given twice changes nothing.
+    """Returns ``count`` random judgements; all, if there are fewer.
+
+    As in the paper, each reply of each model has the same chance, so an answer that was given often is
+    drawn more often. Records that are equal in every field count once, so a file that is given twice
+    changes nothing.
 
     The draw depends only on the seed and on which judgements there are, not on their order. The first
     answers are the same for every count. Raises InvalidInput without judgements, and for judgements of
@@ -197,9 +199,11 @@ def write_draw(drawn: Draw, out: Path) -> None:
 
 
 def _labels_in(path: Path) -> Iterator[object]:
-    """Yields the labels in a file; None for an answer without a label. If the file or a line cannot be
-    read, yields a text in place of a label: anything but None counts as a label, and a file with labels
-    is not overwritten."""
+    """Yields the labels in a file; None for an answer without a label.
+
+    If the file or a line cannot be read, yields a text in place of a label. A file with any label but
+    None is not overwritten, so a file that cannot be read is kept.
+    """
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except FileNotFoundError:
@@ -231,8 +235,11 @@ def drawn_in(folder: Path) -> list[DrawnAnswer]:
 
 def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> JudgeCheck:
     """Returns the comparison of the judge's verdicts in ``drawn`` with a person's labels in
-    ``labelled``. An answer that was drawn several times counts that many times. The judge is not called.
-    Raises InvalidInput for labels of answers that were not drawn, or that were changed."""
+    ``labelled``.
+
+    An answer that was drawn several times counts that many times. The judge is not called. Raises
+    InvalidInput for labels of answers that were not drawn, or that were changed.
+    """
     known = {each.drawn_as: each for each in drawn}
     for case in labelled:
         if case.id not in known:

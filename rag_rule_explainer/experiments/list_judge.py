@@ -84,7 +84,8 @@ def booleans_in(reply: str, count: int) -> tuple[bool, ...] | None:
 
 
 def _unfenced(text: str) -> str:
-    # One regular expression for a whole fence would take quadratic time where a reply has many tabs.
+    # A regular expression that matches a whole fence would take quadratic time on a reply with many
+    # tabs.
     first, _, rest = text.partition("\n")
     fenced = _OPENS.fullmatch(first) and rest.endswith(_FENCE)
     return (rest.removesuffix(_FENCE) if fenced else text).strip()

@@ -141,9 +141,10 @@ NAMES = {**dict.fromkeys(_OF_RULES, RULES), **{each.name: each.group for each in
 class HeldVerdicts:
     """A ``HeldVerdicts`` counts the rules of one kind (retention or omission) for one question.
 
-    ``expected``: all rules that labels imply. ``hold``: the ones that hold. ``undecided``: rules that
-    cannot be decided, because some subset to which they apply has no verdict. ``unasked``: rules for
-    which no applicable subset was replayed.
+    ``expected``: all rules that the labels imply. (Labels say which sources are necessary for the right
+    answer.) ``hold``: those of them that hold. ``undecided``: those that cannot be decided, because some
+    subset to which they apply has no verdict. ``unasked``: those for which no subset was replayed to
+    which they apply.
     """
 
     expected: int
@@ -160,11 +161,11 @@ class HeldVerdicts:
 def held(
     kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Mask, Verdict]
 ) -> HeldVerdicts:
-    """Returns how many of the rules that labels imply hold on the replayed subsets.
+    """Returns how many of the rules that follow from ``necessary`` hold on the replayed subsets.
 
-    ``necessary``: the necessary sources. ``verdicts``: for each replayed subset, whether the answer
-    agrees with the truth. Subsets that were not replayed are ignored: a rule that would break only on
-    one of them counts as holding.
+    ``necessary``: the sources that the labels call necessary for the right answer. ``verdicts``: for each
+    replayed subset, whether the answer agrees with the truth. Subsets that were not replayed are ignored:
+    a rule that would break only on one of them counts as holding.
     """
     rules = expected(kind, lattice, necessary)
     wanted = Verdict.HOLDS if kind is RuleKind.RETENTION else Verdict.BREAKS
@@ -200,8 +201,11 @@ def counted_by_measure(
 
 def _all_hold(rules: HeldVerdicts) -> tuple[int, int]:
     """Returns (1, 1) if all replayed rules hold, (0, 1) if at least one breaks, and (0, 0), which is not
-    counted, if this is undecided. Rules of which no subset was replayed are ignored. If they made the
-    result undecided, only questions with a broken rule would ever be decided."""
+    counted, if this is undecided.
+
+    Rules of which no subset was replayed are ignored. Otherwise they would make the result of most
+    questions undecided, except for questions with a broken rule.
+    """
     if rules.hold < rules.decided:
         return 0, 1
     return (0, 0) if rules.undecided or not rules.hold else (1, 1)

@@ -68,10 +68,10 @@ class Endpoint:
     ``ChatOpenAI``.
 
     ``key``: the name of the environment variable with its API key. ``temperature``: by default as in the
-    paper. ``max_tokens``: the maximum number of tokens of an answer, by default as in the paper; a
-    longer answer is cut off, and counts as an answer. ``reasoning_effort``: by default, as in the paper,
-    the lowest effort that the model allows, if it is known (see ``least_effort``); "unsent" sends none.
-    Any other field that is None is not sent. ``label``: the name in tables; by default ``name``.
+    paper. ``max_tokens``: the maximum number of tokens of an answer, by default as in the paper; a longer
+    answer is cut off, and counts as an answer. ``reasoning_effort``: by default, as in the paper, the
+    lowest effort that the model allows, if it is known; "unsent" sends none. Any other field that is None
+    is not sent. ``label``: the name in tables; by default ``name``.
     ``prompt``: the prompt for answers. Raises InvalidInput for values that no endpoint accepts.
     """
 

@@ -21,7 +21,7 @@ def written_to(file: str, shape: type | tuple[str, ...] = ()) -> Any:
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A ``Failure`` is a job of an experiment, such as a question, that failed and is not counted in the
-    results. ``reason``: the reason of the failure. The other fields identify the job."""
+    results. ``reason``: why it failed. The other fields identify the job."""
 
     reason: str
     question_id: str = ""

@@ -60,7 +60,8 @@ def paired_comparison(
 ) -> PairedComparison:
     """Returns the comparison of two conditions. ``first``, ``second``: the values under each condition,
     by question. A question that lacks one of its values is left out. ``seed``: the seed of the random
-    sample for many questions (see ``_EXACT``). Raises InvalidInput if no question has both values."""
+    sample that is used if there are more than ``_EXACT`` questions. Raises InvalidInput if no question
+    has both values."""
     pairs = [(a, second.get(name)) for name, a in sorted(first.items())]
     changes = [a - b for a, b in pairs if a is not None and b is not None]
     if not changes:

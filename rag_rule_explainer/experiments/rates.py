@@ -9,17 +9,17 @@ from ..checking.figures import wilson
 
 _FEW = 5
 """The minimum number of questions with a share above 0, and also of questions with a share below 1. With
-fewer, the variance cannot be estimated well, and the estimate is used only if it makes the interval
-wider."""
+fewer questions, the variance cannot be estimated well. The estimate is then used only if it makes the
+interval wider."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
     """A ``Rate`` is a share over several questions, with its 95 % interval (``low`` to ``high``).
 
-    ``value``: the share, which is ``count`` / ``of``; a mean of shares (see ``macro``) has no ``count``
-    and no ``of``, which are then 0. ``questions``: the number of questions on which the share is based.
-    If there are none, ``value``, ``low`` and ``high`` are None.
+    ``value``: the share, which is ``count`` / ``of``; a mean of the shares of single questions has no
+    ``count`` and no ``of``, which are then 0. ``questions``: the number of questions on which the share
+    is based. If there are none, ``value``, ``low`` and ``high`` are None.
     """
 
     value: float | None = None

@@ -1,9 +1,9 @@
 """This module measures what it costs to find a payload that is split over two sources (paper,
 *red-teaming*).
 
-All sources are adversarial. Two of them make the model answer with an exploit hash, but only if both are
-shown. The condition is that the answer contains the hash. Minimal retention rules are mined in three
-ways, each through ``Explainer``:
+All sources are adversarial. Two of them make the model answer with the *exploit* (by default, the
+beginning of a hash), but only if both are shown. The condition is that the answer contains the exploit.
+Minimal retention rules are mined in three ways, each through ``Explainer``:
 
 - *as-written*: the paper's way. Each round mines the groups exactly, drops groups that no rule names, and
   halves the others. No answer is kept from one round to the next, so a subset may be replayed again.
@@ -41,8 +41,8 @@ Group: TypeAlias = tuple[Source, ...]
 
 AS_WRITTEN, ANSWERS_KEPT, SAMPLED = APPROACHES = ("as-written", "answers-kept", "sampled")
 MOST_GROUPS = 10
-"""The maximum number of groups in one round, as in the paper. With more, a round of *as-written* is not
-mined, and the run fails."""
+"""The maximum number of groups in one round, as in the paper. With more, a round of the paper's own
+search (*as-written*) is not mined, and the run fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,11 @@ class RedteamRow:
     number of rules found. ``found``: True iff the rule with the payload's two sources is the only one.
     ``claim``: the kind of evidence for that rule, such as "proved"; empty if it was not found.
     ``first_told``: the number of probes after which that rule was first reported, as *unverified*; None
-    if the approach reports rules only at the end. ``bound``: for *as-written*, the number of probes if
-    every round asked about all subsets of its groups: the sum of 2^g over all rounds, where g is the
-    number of groups in the round. The sum depends on the positions of the payload's sources. None for
-    the other approaches.
+    if the approach reports rules only at the end.
+
+    ``bound``: for the paper's own search (*as-written*), the number of probes if every round asked about
+    all subsets of its groups: the sum of 2^g over all rounds, where g is the number of groups in the
+    round. The sum depends on the positions of the payload's sources. None for the other approaches.
     """
 
     run: int

@@ -34,7 +34,7 @@ _TWO_WORDS = frozenset({"yes", "no"})
 
 
 class ReplyKind(str, Enum):
-    """A ``ReplyKind`` is one of the kinds of answers that the docstring of this module defines."""
+    """A ``ReplyKind`` says whether an answer is right, wrong, unsettled (perhaps right), or abstains."""
 
     RIGHT = "right"
     ABSTAINS = "abstains"
@@ -145,7 +145,8 @@ def abstains(text: str, truth: str) -> bool:
 
 
 def has_truth(text: str, truth: str) -> bool:
-    """Returns True iff the text contains the truth, as the docstring of this module defines it."""
+    """Returns True iff the words of the truth occur next to each other in the text, compared as by
+    near-exact match. A truth that is "yes" or "no" must be the first word of the text."""
     wanted, found = near_exact(truth), near_exact(text)
     if wanted in _TWO_WORDS:
         return found.split(" ", 1)[0] == wanted

@@ -1,5 +1,5 @@
 """This module compares the rules that a search finds with the rules that labels imply (paper,
-*robustness*).
+*robustness*). Labels say which sources are necessary for the right answer.
 
 Each subset of a few sources of a question is replayed several times, and each answer is a sample. A
 subset counts as consistent with the truth if at least half of its samples are. This vote is held for the

@@ -15,9 +15,9 @@ class RobustnessQuestion:
     """A ``RobustnessQuestion`` counts the rules of one kind for one question, if the first ``samples``
     samples of each subset vote.
 
-    ``expected``: the number of rules that labels imply. ``right``: the number of rules that are both
-    found and expected. ``precision``, ``recall``: None if undefined, that is, if no rules are found or
-    none expected.
+    ``expected``: the number of rules that follow from the labels, which say which sources are necessary
+    for the right answer. ``right``: the number of rules that are both found and expected. ``precision``,
+    ``recall``: None if undefined, that is, if no rules are found or none expected.
     """
 
     model: str
@@ -36,10 +36,11 @@ class RobustnessQuestion:
 class RobustnessRow:
     """A ``RobustnessRow`` covers all questions for one model, one kind of rule and one number of samples.
 
-    ``expected``: the number of rules that labels imply. Each rate has a 95 % interval. Micro rates are
-    over the rules of all questions together. Macro rates are the mean over those questions for which the
-    rate is defined. ``precision_undefined``: the number of questions for which no rules of this kind were
-    found. ``recall_undefined``: the number of questions with no expected rules. ``failed``: the number of
+    ``expected``: the number of rules that follow from the labels, which say which sources are necessary
+    for the right answer. Each rate has a 95 % interval. Micro rates are over the rules of all questions
+    together. Macro rates are the mean over those questions for which the rate is defined.
+    ``precision_undefined``: the number of questions for which no rules of this kind were found.
+    ``recall_undefined``: the number of questions with no expected rules. ``failed``: the number of
     questions that failed; they are in no other column.
     """
 

@@ -87,7 +87,7 @@ class Sampling:
 
     def stop(self, reason: str) -> None:
         """Prevents new calls and retries. ``run`` still waits for the calls that are running. ``reason``:
-        is kept as ``stop_reason``."""
+        the text that ``stop_reason`` then holds."""
         self.stop_reason = self.stop_reason or reason
         for sampler in self._samplers:
             sampler.replayer.stopper.stop(reason)

@@ -54,8 +54,9 @@ def is_implied(necessary: Mask, mask: Mask) -> bool:
 
 
 def expected(kind: RuleKind, lattice: Lattice, necessary: Mask) -> frozenset[Mask]:
-    """Returns all rules of one kind that labels imply, as sets of sources. Retention rules name all
-    necessary sources, omission rules at least one of them."""
+    """Returns all rules of one kind that follow from ``necessary`` (the sources that the labels call
+    necessary for the right answer), as sets of sources. Retention rules name all necessary sources,
+    omission rules at least one of them."""
     if kind is RuleKind.RETENTION:
         return frozenset(lattice.supersets(necessary))
     return frozenset(mask for mask in lattice.masks() if mask & necessary)

@@ -89,8 +89,8 @@ class SubsetAsking:
     without_sources: str | None = NO_ANSWER
 
     def everything(self, example: Example, sources: tuple[Source, ...]) -> Answered:
-        """Returns the probes of all subsets of ``sources``; probes are missing if the search was stopped
-        (see ``Answered.incomplete``). Raises the errors of ``Explainer.explain``."""
+        """Returns the probes of all subsets of ``sources``. If the search was stopped, some are missing,
+        and ``Answered.incomplete`` says why. Raises the errors of ``Explainer.explain``."""
         # The verdicts for omission rules are the opposite ones, so searching for retention rules alone is
         # enough.
         explanation = self._explained(example, sources, "exhaustive", "retention")

@@ -75,7 +75,8 @@ def _said(code: str) -> str:
 
 
 class PerfectJudge:
-    """This judge confirms only the answer in which the perfect model states the truth."""
+    """This judge confirms an answer only if the perfect model would give it, which states the whole code
+    as in "The code is 7F3A"."""
 
     judge_name = "the perfect judge"
 

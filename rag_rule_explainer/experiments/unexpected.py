@@ -1,5 +1,6 @@
 """This module lists the rules that were found but that labels do not imply, the rules that labels imply
-but that were not found, and the answers that led to this."""
+but that were not found, and the answers that led to this. Labels say which sources are necessary for the
+right answer."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,8 +32,8 @@ class Table:
     samples: Mapping[Mask, Sequence[SampledRules]]
 
     def votes(self, count: int) -> tuple[Verdict, ...]:
-        """Returns for each subset, by mask, the result of a vote among the first ``count`` of its
-        samples."""
+        """Returns for each subset (in the order of the masks) the result of a vote among the first
+        ``count`` of its samples."""
         return tuple(
             [
                 voted([each.judgement.verdict for each in self.samples[mask][:count]])

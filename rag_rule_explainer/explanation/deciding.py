@@ -75,8 +75,9 @@ def decide_any_rule(
     max_error: float = MAX_ERROR,
 ) -> Decision:
     """Returns whether there is a valid rule of this kind, minimal or not, that names only sources of
-    ``within`` and at most ``max_size`` of them. With None, ``within`` means all sources, and ``max_size``
-    any number. ``max_error``: as for ``decide_rule``."""
+    ``within`` and at most ``max_size`` of them. With None, ``within`` means all sources, and
+    ``max_size`` any number. ``max_error``: a decision that may be wrong with a larger chance is not
+    made."""
     return _Deciding(explanation, kind, max_error).any_rule(
         None if within is None else tuple(dict.fromkeys(within)), max_size
     )

@@ -12,13 +12,13 @@ if TYPE_CHECKING:  # a runtime import would be circular
     from .records import Finding
 
 _MOST_NAMED = 8
-"""The maximum number of sources that a relative claim lists. If there are more, only the first and the
-last source are named."""
+"""The maximum number of sources that the evidence lists if the claim is relative to them. If there are
+more, only the first and the last source are named."""
 
 
 def _kept(finding: "Finding") -> str:
-    """Returns the sources to which a claim is relative, as a phrase. If there are many, it names only the
-    first and the last."""
+    """Returns the sources to which a rule's claim is relative (it holds only among these), as a phrase.
+    If there are many, it names only the first and the last."""
     if not finding.kept:
         return "groups kept whole"
     if len(finding.kept) <= _MOST_NAMED:

@@ -68,15 +68,18 @@ class Explanation(LaidOut, InNotebooks, BaseModel):
     all rules that the miner can find, or all rules that passed the tests. Otherwise ``stop_reason`` and
     ``unresolved`` say what is missing; the reported rules are still valid. ``doubted``: True iff
     something other than the sources may have changed the answers of the replays; the first warning says
-    what. No rule then counts as decided or as refuted. None in explanations of schema version 1, which do
-    not contain this. ``scope``: whether ``sources`` were given by the caller, returned by the retriever,
-    or shown to the model. ``held_out``: the retrieved sources that the model was not shown. ``ties``: the
-    sources that were retained or omitted together. ``conditions_are_opposite``: each of the two
-    conditions in ``predicates`` is the other's negation; False if they are not, and in explanations of
-    schema version 1. ``warnings``: sentences to be read before any rule. ``id``: the identifier in the
-    traces of the replays. ``made_at``: the time at which it was made, in UTC, such as
-    "2026-02-28T09:30:00Z"; explanations that differ only in ``made_at`` are equal. ``models``: the models
-    that were asked.
+    what. No rule then counts as decided or as refuted. None in explanations of schema version 1, which
+    do not contain this.
+
+    ``scope``: whether ``sources`` were given by the caller, returned by the retriever, or shown to the
+    model. ``held_out``: the retrieved sources that the model was not shown. ``ties``: the sources that
+    were retained or omitted together. ``conditions_are_opposite``: each of the two conditions in
+    ``predicates`` is the other's negation; False if they are not, and in explanations of schema version
+    1.
+
+    ``warnings``: sentences to be read before any rule. ``id``: the identifier in the traces of the
+    replays. ``made_at``: the time at which it was made, in UTC, such as "2026-02-28T09:30:00Z";
+    explanations that differ only in ``made_at`` are equal. ``models``: the models that were asked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -199,9 +202,11 @@ class Explanation(LaidOut, InNotebooks, BaseModel):
 
     @property
     def units(self) -> tuple[tuple[str, ...], ...]:
-        """Returns the units that rules name, in the order of the sources. A unit is one source's id, or
-        the ids of tied sources, which were always retained or omitted together. Pinned sources are in no
-        unit."""
+        """Returns the units that rules name, in the order of the sources.
+
+        A unit is one source's id, or the ids of tied sources, which were always retained or omitted
+        together. Pinned sources are in no unit.
+        """
         free = [source.id for source in self.sources if not source.pinned]
         if not self.ties:
             return tuple(zip(free, strict=True))

@@ -14,10 +14,13 @@ from .records import Finding, Witness
 
 @dataclass(frozen=True, slots=True)
 class JudgedSubset:
-    """A ``JudgedSubset`` is a subset with its verdict. ``antecedent``: for retention rules, all sources
-    that the subset retains; for omission rules, all that it omits. A rule applies to the subset iff all
-    sources of the rule are among these. ``chance``: an upper bound of the chance that a subset is wrongly
-    judged and gets votes as clear as these; see ``Misjudging.chance``."""
+    """A ``JudgedSubset`` is a subset with its verdict.
+
+    ``antecedent``: for retention rules, all sources that the subset retains; for omission rules, all that
+    it omits. A rule applies to the subset iff all sources of the rule are among these. ``chance``: an
+    upper bound of the chance that a subset is wrongly judged and gets votes as clear as these; 1 if the
+    verdict is UNKNOWN.
+    """
 
     antecedent: Mask
     verdict: Verdict
@@ -76,16 +79,15 @@ class JudgedSubsets:
         return [each for each in self.judged if antecedent & ~each.antecedent == 0]
 
     def breaking(self, antecedent: Mask) -> list[JudgedSubset]:
-        """Returns the subsets that refute a rule with this antecedent. Returns none if ``is_shared``,
-        because a single subset then refutes no rule."""
+        """Returns the subsets that refute a rule with these sources (the antecedent). Returns none if
+        ``is_shared``, because a single subset then refutes no rule."""
         if self.is_shared:
             return []
         return [each for each in self.applying(antecedent) if each.verdict is Verdict.BREAKS]
 
     def seen_whole(self, antecedent: Mask) -> float:
         """Returns an upper bound of the chance that these sources are no rule. It is below 1 only if
-        every subset to which the rule would apply was probed, and the condition held on all of them. It
-        is also 1 if ``is_shared``, and if some of the sources are tied."""
+        every subset to which the rule would apply was probed, and the condition held on all of them."""
         if self.is_shared or self.splits(antecedent):
             return 1.0
         applying = {each.antecedent: each for each in self.applying(antecedent)}
@@ -94,17 +96,17 @@ class JudgedSubsets:
         return max(each.chance for each in applying.values()) if is_whole else 1.0
 
     def applicable(self, antecedent: Mask) -> int:
-        """Returns an upper bound of the number of verdicts that can be wrong among the subsets to which a
-        rule with this antecedent applies: the number of these subsets, or ``asked()`` if that is smaller.
-        The chance that any of them is wrong is at most this number times the chance for a single one."""
+        """Returns an upper bound of the number of verdicts that can be wrong among the subsets to which
+        a rule with these sources applies: the number of these subsets, or ``asked()`` if that is
+        smaller. The chance that any of them is wrong is at most this number times the chance for a
+        single one."""
         return min(1 << self._free_units(antecedent), self.asked())
 
     def asked(self) -> int:
-        """Returns how many verdicts the search may have asked for, as a factor: the chance that any
-        verdict of the search is wrong is at most this factor times the chance that a single one is
-        wrong.
+        """Returns the number of verdicts by which the chance of one wrong verdict must be multiplied.
+        The product is an upper bound of the chance that any verdict of the search is wrong.
 
-        Without votes, the factor is 1, because verdicts are then taken to be right. With votes, it is
+        Without votes, the number is 1, because verdicts are then taken to be right. With votes, it is
         the number of all subsets, or n(n + 1) if that is smaller, where n is the number of probed
         subsets. n alone is not enough, because earlier votes influence which subsets are probed later.
         """

@@ -1,6 +1,8 @@
-"""This module gives explanations the methods that write them as a report and examine them further. The
-functions that do this are registered by the package, and imported when such a method is first called. So
-the packages of these functions may know explanations, and explanations know none of these packages."""
+"""This module gives explanations the methods that write them as a report and examine them further.
+
+Other packages define the functions that do this, such as ``report``. Each is imported when such a method
+is first called. So these packages can import explanations, without a circular import.
+"""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -75,8 +77,9 @@ class LaidOut:
     ) -> "CitationCheck":
         """Returns, for each citation of the answer, whether the rules show that the cited source decides
         the answer. The condition of the rules has to be that the answer makes the claim for which the
-        sources are cited. The application is not run again. The parameters are those of
-        ``check_citations``."""
+        sources are cited. The application is not run again. ``output``: the output of the application, if
+        it has citations outside of the text. ``cited``: the ids of the cited sources, if they are known.
+        ``reading``: how citations are read. ``numbers_from``: the number of the first source, 1 or 0."""
         return registered_function("check_citations")(
             self, output=output, cited=cited, reading=reading, numbers_from=numbers_from
         )

@@ -128,8 +128,8 @@ def _made(settings: Callable[..., _Settings], given: JsonValue) -> _Settings | N
 
 
 def _tested(explanation: "Explanation", kind: RuleKind) -> int:
-    """Returns the largest number of candidates that can have been tested. It is the number of the rules
-    plus the number of the witnesses: each tested candidate either passed the test and is a rule, or
-    failed it and led to a new witness."""
+    """Returns the largest number of candidates that can have been tested. Each tested candidate either
+    passed the test and is a rule, or failed it and led to a new witness, so this is the number of rules
+    plus the number of witnesses."""
     rules = sum(rule.kind is kind for rule in explanation.rules)
     return max(1, rules + sum(witness.kind is kind for witness in explanation.witnesses))

@@ -20,8 +20,9 @@ _FINDS_ALL_RULES = frozenset({"exact", "exhaustive"})
 
 class _Region(NamedTuple):
     """A _Region holds the units that a subset must retain (or omit) so that a rule applies to it.
-    ``named``: the units that the rule names. ``others``: further units, which belong to the antecedent
-    without being named (see ``Finding.with_others``); usually none."""
+    ``named``: the units that the rule names. ``others``: the units that belong to the antecedent without
+    being named, because a rule about one batch of sources may hold only while all other batches are
+    retained; usually none."""
 
     rule: Finding
     named: frozenset[str]
@@ -54,8 +55,7 @@ def complaints_of_evidence(explanation: "Explanation", tied: Tied) -> Iterator[s
 
 
 def _regions(explanation: "Explanation", free: tuple[str, ...], tied: Tied) -> list[_Region]:
-    # There may be thousands of units. They are computed only if they are needed: if a rule has
-    # ``with_others``.
+    # There may be thousands of units, so they are computed only if a rule has ``with_others``.
     all_others = any(rule.with_others for rule in explanation.rules)
     units, none = tied.units_of(free if all_others else ()), frozenset[str]()
     regions = list[_Region]()
@@ -74,7 +74,7 @@ def _may_miss_rules(
     if not explanation.complete or len(units) > FAMILY_LIMIT:
         return False
     if name == "confidence":
-        # A rule may hold on a share of its subsets, so the search needs a verdict on every subset.
+        # A rule need hold only on a share of its subsets, so the search needs a verdict on every subset.
         return any(_judged(explanation, kind) != 1 << len(units) for kind in explanation.predicates)
     if name not in _FINDS_ALL_RULES or explanation.min_confidence < 1:
         return False

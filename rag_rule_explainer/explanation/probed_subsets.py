@@ -1,4 +1,5 @@
-"""This module counts, for each verdict, the probes of an explanation to which a rule applies."""
+"""This module counts the probes of an explanation to which a rule applies, separately for each
+verdict."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -24,9 +25,10 @@ class ProbedSubsets:
     probe; the byte is 1 if the probe retained the unit. So the bitwise AND of the integers of a rule's
     units has a 1 for each probe to which the rule applies.
 
-    ``strange``: a sentence about an error in the retained sources of a probe; empty if there is none.
-    ``unshown``: the subsets on which the condition breaks according to a witness or a counterfactual,
-    but according to no probe. Each is a pair of the kind of rule and the retained units.
+    ``strange``: a sentence that says what is wrong with the retained sources of a probe, such as that one
+    of them occurs twice; empty if nothing is wrong with any probe. ``unshown``: the subsets on which the
+    condition breaks according to a witness or a counterfactual, but according to no probe. Each is a pair
+    of the kind of rule and the retained units.
     """
 
     def __init__(self, explanation: "Explanation", tied: Tied, counted: Collection[str]) -> None:
@@ -63,9 +65,11 @@ class ProbedSubsets:
         everything: frozenset[str],
         earlier: dict[int, tuple[str, ...]],
     ) -> str:
-        """Returns a sentence about an error in the retained sources of a probe; empty if there is no
-        error. ``ids``, ``kept``: these sources and their units. ``everything``: all units. ``earlier``:
-        the retained sources of earlier probes, by the hash of their units; this probe is added."""
+        """Returns a sentence that says what is wrong with the retained sources of a probe, such as that
+        one of them occurs twice; empty if nothing is wrong. ``ids``: the ids of these sources. ``kept``:
+        their units. ``everything``: the units of all sources. ``earlier``: the ids of the retained
+        sources of each earlier probe, by the hash of their units. This method adds the ids of this probe
+        to ``earlier``."""
         if not kept <= everything:
             return "a probe kept a source that there is not"
         if self._tied.size_of(kept) != len(ids) or (self._tied.first_of and len({*ids}) != len(ids)):
@@ -93,7 +97,7 @@ class ProbedSubsets:
         return left.bit_count()
 
     def _of_all(self, key: _Key, others: frozenset[str]) -> int:
-        # Many rules have the same ``others`` (see ``_Region``), so the result is cached.
+        # Many rules are counted with the same ``others``, so the result is cached.
         if (key, others) not in self._together:
             width = len(self._places) + 1
             left = int.from_bytes(b"\1" * (len(self._rows[key]) // width), "little")

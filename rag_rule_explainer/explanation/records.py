@@ -82,23 +82,25 @@ class ProbeRecord:
 class Finding(InNotebooks):
     """A ``Finding`` holds one rule with its evidence.
 
-    ``applicable``: the number of subsets to which the rule applies. ``observed``, ``broken``: on how many
-    of them the condition was seen to hold, and to break. ``breaking``: the ids retained in each breaking
-    subset, at most a hundred, if rules need to hold only on a share of subsets. ``draws``: for a tested
-    rule, the number of random subsets of its test. ``sampling``: the test or the votes, in words.
-    ``minimal``: True if every rule with one source fewer was seen to break; False if one of them is valid
-    itself; None if the search ended before this was known. ``relation``: "absolute" if the sources also
-    form a rule of the other kind for the same condition, "relative" if they do not; None if this is not
-    known, if the kinds have different conditions, or if only one kind was searched for.
+    ``applicable``: the number of subsets to which the rule applies. ``observed``, ``broken``: on how
+    many of them the condition was seen to hold, and to break. ``breaking``: the ids retained in each
+    breaking subset, at most a hundred, if rules need to hold only on a share of subsets. ``draws``: for
+    a tested rule, the number of random subsets of its test. ``sampling``: the test or the votes, in
+    words.
+
+    ``minimal``: True if every rule with one source fewer was seen to break; False if one of them is
+    valid itself; None if the search ended before this was known. ``relation``: "absolute" if the sources
+    also form a rule of the other kind for the same condition, "relative" if they do not; None if this is
+    not known, if the kinds have different conditions, or if only one kind was searched for.
 
     ``kept``: the sources that a relative claim is about; other sources were always omitted for retention
     rules, and always retained for omission rules. Empty if the claim holds only while whole groups of
     sources are retained or omitted. ``with_others``: if True, all sources outside ``kept`` belong to the
     antecedent without being named: they were retained for a retention rule and omitted for an omission
-    rule. ``tied``: the groups of near-duplicates among ``sources``; the rule says nothing about only some
-    sources of a group. ``tied_beside``: the number of groups of other near-duplicates. In all counted
-    subsets, such a group was retained or omitted as a whole. ``pinned``: the pinned sources, which all
-    subsets retained, in words; empty if there are none.
+    rule. ``tied``: the groups of near-duplicates among ``sources``; the rule says nothing about only
+    some sources of a group. ``tied_beside``: the number of groups of other near-duplicates. In all
+    counted subsets, such a group was retained or omitted as a whole. ``pinned``: the pinned sources,
+    which all subsets retained, in words; empty if there are none.
     """
 
     kind: RuleKind
@@ -145,9 +147,10 @@ class Finding(InNotebooks):
         return self.antecedent_naming(plain_id)
 
     def antecedent_naming(self, named: Callable[[str], str], limit: int | None = None) -> str:
-        """Returns the same as ``antecedent``, but with other names of the sources. ``named``: a function
-        that returns the printable name of an id. ``limit``: about the largest number of characters of
-        all names; names beyond it are only counted. None for no limit."""
+        """Returns the first half of the rule, such as "whenever D2 and D4 are retained", with other names
+        of the sources. ``named``: a function that returns the printable name of an id. ``limit``: about
+        the largest number of characters of all names; names beyond it are only counted. None for no
+        limit."""
         units = named_units(self.sources, self.tied, named)
         if self.with_others:
             units.append("all sources of other batches")
@@ -168,7 +171,7 @@ class Finding(InNotebooks):
         return f"{antecedent}, {shortened(condition, max(limit - len(antecedent), limit // 4))}"
 
     def brief_with_evidence(self, limit: int = 400) -> str:
-        """Returns the same as ``brief``, followed by the evidence."""
+        """Returns the rule as a sentence of about ``limit`` characters, followed by the evidence."""
         return f"{self.brief(limit)} [{shortened(self.evidence, max(limit, 400))}]"
 
     @property

@@ -1,4 +1,4 @@
-"""This module describes a change of the corpus (documents that are left out, replaced or added), and
+"""This module describes a change of the corpus: documents that are left out, replaced or added. It
 recognises these documents in the results of searches."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,10 +45,10 @@ class CorpusChange:
     """A ``CorpusChange`` holds the documents that the corpus no longer contains, and the documents that
     it contains instead or in addition.
 
-    ``excluded``: the documents that are left out. ``names``: further documents that are left out, of
-    which only the names are known, because they were not among the sources. ``replaced``: pairs of a
-    document and the same document with its new text. ``added``: the added documents, as the caller passed
-    them.
+    ``excluded``: those documents that are left out and whose texts are known. ``names``: the names of the
+    other documents that are left out; their texts are not known, because they were not retrieved.
+    ``replaced``: pairs of a document and the same document with its new text. ``added``: the added
+    documents, as the caller passed them.
     """
 
     excluded: tuple[Source, ...] = ()
@@ -114,12 +114,15 @@ def change_of(
     added: Sequence[Any],
     corpus: Sequence[Source] = (),
 ) -> CorpusChange:
-    """Returns the change that these arguments describe (see ``ChangeOptions``). ``before``: the
-    explanation whose sources the ids in ``exclude`` and ``replaced`` name. ``corpus``: further documents
-    that the ids may name; empty if they are not known.
+    """Returns the change of the corpus that these arguments describe: documents to leave out
+    (``exclude``), new texts by id (``replaced``), and new documents (``added``). ``before``: the
+    explanation whose sources the ids in ``exclude`` and ``replaced`` name. ``corpus``: documents that are
+    no sources of ``before``, but that the ids may also name; empty if they are not known.
 
-    Without ``exclude``, ``replaced`` and ``added``, the change leaves out the sources of the first sure
-    fix. Raises InvalidInput if there is no sure fix, and for arguments of a wrong type.
+    Without ``exclude``, ``replaced`` and ``added``, the change leaves out the sources of the first fix of
+    ``before`` that is sure: its rule is proved, or passed its votes or tests. (A fix is a set of sources
+    without which the bad outcome does not come back.) Raises InvalidInput if no fix is sure, and for
+    arguments of a wrong type.
     """
     if exclude is None and not replaced and not added:
         exclude = first_fix(before)
@@ -140,8 +143,8 @@ def change_of(
 
 
 def first_fix(before: Explanation) -> Fix:
-    """Returns the first fix of an explanation that is sure (see ``fixes.SURE``). Raises InvalidInput if
-    no fix is."""
+    """Returns the first fix of an explanation that is sure: its rule is proved, or passed its votes or
+    tests. Raises InvalidInput if no fix is."""
     fixes = fixes_of(before)
     if fixes.first_sure is None:
         raise InvalidInput(_NO_FIX.format(why=fixes.why or "none passed its test"))

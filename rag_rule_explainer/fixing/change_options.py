@@ -14,8 +14,8 @@ ROUNDS = 3
 
 
 class ChangeFields(TypedDict, total=False):
-    """A ``ChangeFields`` is a TypedDict with the fields of ``ChangeOptions``, for functions that take
-    them as ``**fields``."""
+    """A ``ChangeFields`` is a TypedDict that gives the keywords ``**fields`` their types: those of the
+    fields of ``ChangeOptions``."""
 
     exclude: Excluded | None
     replace: Mapping[str, str] | None
@@ -28,9 +28,11 @@ class ChangeOptions:
     """A ``ChangeOptions`` describes the change of the corpus whose effect a recheck examines.
 
     ``exclude``: a fix, a rule, or ids of sources that are left out. If ``exclude``, ``replace`` and
-    ``add`` are all missing, the first sure fix of the explanation is left out. ``replace``: new texts by
-    id. ``add``: documents that are added. ``rounds``: the maximum number of rounds; each round after the
-    first also leaves out the first sure fix of the round before.
+    ``add`` are all missing, the sources of the explanation's first sure fix are left out. (A fix is a set
+    of sources without which the bad outcome does not come back. It is sure if its rule is proved, or
+    passed its votes or tests.) ``replace``: new texts by id. ``add``: documents that are added.
+    ``rounds``: the maximum number of rounds; each round after the first also leaves out the sources of
+    the first sure fix of the round before.
     """
 
     exclude: Excluded | None = None

@@ -41,14 +41,14 @@ def recheck_corpus(
 ) -> Recheck:
     """Returns whether the bad outcome is gone after a change of the corpus. Blocks.
 
-    Each round ranks the changed corpus, shows the application the first ``top_k`` documents, and
-    explains the new answer. As long as the bad outcome is not gone, the next round also leaves out the
-    first sure fix of the new answer. ``fields``: the change; see ``ChangeOptions``.
+    Each round ranks the changed corpus, shows the application the first ``top_k`` documents, and explains
+    the new answer. As long as the bad outcome is not gone, the next round also leaves out the first sure
+    fix of the new answer: documents without which, by a rule that is proved or passed its votes or tests,
+    the bad outcome does not come back. ``fields``: the change, such as ``exclude`` or ``replace``.
 
     ``before``: an explanation of this explainer, whose sources are documents of ``corpus``, under the
     same ids. ``top_k``: the maximum number of documents that the application shows its model; None for
     the number of sources of ``before``, which is too small if fewer documents than usual matched.
-
     Raises InvalidInput for an id that the corpus does not have, and if ``before`` has no sure fix.
     """
     _check_given(before, rank, top_k)

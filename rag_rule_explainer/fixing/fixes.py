@@ -58,7 +58,8 @@ class Fix:
 
     @property
     def is_sure(self) -> bool:
-        """Returns True iff the status of the fix's rule is sure (see ``SURE``)."""
+        """Returns True iff the fix's rule is proved, or passed the votes or tests that the user
+        wanted."""
         return self.claim in SURE
 
     def __str__(self) -> str:
@@ -122,7 +123,8 @@ class Fixes(Sequence[Fix]):
 
     @property
     def first_sure(self) -> Fix | None:
-        """Returns the first fix that is sure (see ``SURE``); None if no fix is."""
+        """Returns the first fix whose rule is proved, or passed its votes or tests; None if there is
+        none."""
         return next((each for each in self.found if each.is_sure), None)
 
     def __str__(self) -> str:

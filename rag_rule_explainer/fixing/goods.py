@@ -1,4 +1,5 @@
-"""This module judges good outcomes on the answers in an explanation, without a replay."""
+"""This module finds out what the removal of sources does to good outcomes: conditions that the user wants
+to hold. It judges the answers that an explanation already has, and makes no replay."""
 
 import inspect
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
@@ -17,8 +18,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class GoodEffect:
-    """A ``GoodEffect`` states the effect of a removal on a good outcome, as far as the answers in the
-    explanation show it.
+    """A ``GoodEffect`` states what the removal of some sources does to a good outcome (a condition that
+    the user wants to hold), as far as the answers in the explanation show it.
 
     ``condition``: the good outcome in words. ``after``: whether it holds if exactly these sources are
     removed; None if the explanation has no answer to that. ``holds``, ``breaks``: the number of probed
@@ -44,7 +45,8 @@ class GoodEffect:
 
 
 class Goods:
-    """A ``Goods`` judges conditions on the answers in an explanation. Each answer is judged once."""
+    """A ``Goods`` finds out on which answers in an explanation each good outcome (a condition that the
+    user wants to hold) holds. Each answer is judged once for each good outcome."""
 
     def __init__(self, explanation: Explanation, conditions: Sequence[Predicate]) -> None:
         self._explanation = explanation

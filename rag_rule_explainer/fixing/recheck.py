@@ -17,8 +17,8 @@ from .fixes import SURE, Fixes, fixes_of, is_about_all, is_sure_of_promise
 
 RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "still there", "undecided"]
 """The result of a round. *gone*: the application no longer gives the bad outcome. *undecided*: the new
-answer has no verdict. All others mean that the application still gives the bad outcome, and say which
-rule of the new answer causes it. *back*: a rule that names a document which was not shown before.
+answer has no verdict. All other results mean that the application still gives the bad outcome, and say
+which rule of the new answer causes it. *back*: a rule that names a document which was not shown before.
 *another rule*: a new rule over documents that were shown before. *same rule*: a rule that the answer
 before the change had too. *still there*: it is not known which rule, or whether that rule is new. Only
 rules that are sure and known to be minimal are considered: others may name documents without effect."""
@@ -54,13 +54,12 @@ _SAID_OF_RULES: Mapping[RoundOutcome, str] = {
 @dataclass(frozen=True, slots=True)
 class RecheckRound:
     """A ``RecheckRound`` is one retrieval after a change of the corpus, with the rules of its answer.
-
     ``change``: the change of the corpus. ``explanation``: the explanation of the new answer; None if
-    nothing was retrieved any more, so that there are no sources. ``outcome``: see ``RoundOutcome``.
-    ``answer``: the new answer; None if it is not known. ``promoted``: the ids of the new sources, which
-    were not among the sources before the change. ``through``: the ids of the sources that cause the bad
-    outcome; for "back", only the new ones among them.
-    """
+    nothing was retrieved any more, so that there are no sources. ``outcome``: "gone" if the bad outcome
+    is gone, "undecided" if this is not known; otherwise, which rule causes it. ``answer``: the new
+    answer; None if it is not known. ``promoted``: the ids of the new sources, which were not among the
+    sources before the change. ``through``: the ids of the sources that cause the bad outcome; for "back",
+    only the new ones."""
 
     change: CorpusChange
     explanation: Explanation | None
@@ -78,8 +77,8 @@ class RecheckRound:
 
     @property
     def lasting(self) -> Finding | None:
-        """Returns the rule by which the success lasts: the bad outcome occurs on no subset of the new
-        sources. None if no such rule is about all subsets (see ``is_about_all``)."""
+        """Returns the rule which shows that the success lasts: on no subset of the new sources does the
+        bad outcome occur. None if no such rule is about all subsets."""
         rules = () if self.explanation is None else self.explanation.omission_rules
         about_all = (rule for rule in rules if not rule.sources and is_about_all(rule))
         return next(about_all, None)
@@ -140,8 +139,9 @@ class Recheck:
     """A ``Recheck`` says whether a bad outcome is gone after a change of the corpus.
 
     ``before``: the explanation before any change. ``rounds``: the retrievals after the changes, in order;
-    each round after the first also leaves out the first sure fix of the round before. ``why_ended``: the
-    reason why there was no further round although the outcome is not gone; empty otherwise. ``notes``:
+    each round after the first also leaves out the first sure fix of the round before: documents without
+    which, by a rule that is proved or passed its votes or tests, the bad outcome does not come back.
+    ``why_ended``: why the rounds ended although the outcome is not gone; empty otherwise. ``notes``:
     remarks for the reader, such as that sources pinned in ``before`` are no longer pinned.
     """
 
@@ -179,11 +179,10 @@ class Recheck:
 def rechecking(
     before: Explanation, change: CorpusChange, rounds: int, *, ids_last: bool = False
 ) -> Rechecking:
-    """Tries the change, and then further fixes, for at most ``rounds`` rounds. This is a generator: it
-    yields each change, the result after the change is sent to it, and it returns the ``Recheck``.
-
-    ``ids_last``: True if each document has the same id in all retrievals.
-    """
+    """Tries the change, and then fixes of the new answers, for at most ``rounds`` rounds, and returns the
+    ``Recheck``. This generator yields each change, and must then be sent the explanation of the answer
+    that the application gives after the change. ``ids_last``: True if each document has the same id in
+    all retrievals."""
     earlier, done, why = before, list[RecheckRound](), ""
     while True:
         seen = yield change
@@ -218,7 +217,8 @@ def rechecked(course: Rechecking, explain: Callable[[CorpusChange], AfterChange]
 async def arechecked(
     course: Rechecking, explain: Callable[[CorpusChange], Awaitable[AfterChange]]
 ) -> Recheck:
-    """Returns the same as ``rechecked``; ``explain`` is an async function."""
+    """Runs a generator that ``rechecking`` has returned (``course``) to its end, and returns the
+    ``Recheck``. ``explain``: an async function that retrieves after a change, and explains the answer."""
     change = next(course)
     while True:
         explanation = await explain(change)

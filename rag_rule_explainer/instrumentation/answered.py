@@ -38,12 +38,12 @@ def taken_as_answer(answer: Answer, run: Participation, manner: Manner) -> tuple
 
 
 def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
-    """Returns the model's reply that the answer comes from. ``said``: all replies of the run.
+    """Returns the model's reply from which the answer was made; None if there is none. ``said``: all
+    replies of the run.
 
-    It is the last reply with the answer's text. If no reply has this text, it is the last reply that is
-    not only a tool call; if the answer is a value (``answer.value``), the last reply of any kind. None if
-    there is no such reply. So the reply that called a tool is not returned if the answer is the tool's
-    output.
+    This is the last reply that has the answer's text. If no reply has it, this is the last reply that is
+    not only a tool call, or, if the answer is a value (``answer.value``), the last reply of all. For
+    example, if the answer is the output of a tool, the reply that called the tool is not returned.
     """
     text = answer.text.strip()
     same = next((each for each in reversed(said) if each.text.strip() == text), None)
@@ -82,8 +82,9 @@ def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
 
 
 def cut_answer(run: Participation, manner: Manner, cut: str) -> Answer:
-    """Returns the answer of a replay that was ended at a tool call: its calls so far. ``cut``: why it was
-    ended. Raises UnusableReply if no condition is about calls, or if the calls were not recorded."""
+    """Returns the answer of a replay that was ended at a tool call: it holds the tool calls that the
+    replay made until then. ``cut``: the reason why the replay was ended. Raises UnusableReply if no
+    condition is about tool calls, or if the calls were not recorded."""
     answer = with_calls(with_spent(Answer(""), run.watch), run.watch, run.executed, run.tools)
     if not (manner.accepts_calls and answer.calls):
         raise unusable(cut, run.watch, passing=False)
@@ -96,14 +97,13 @@ def with_calls(
     executed: Sequence[ExecutedCall] = (),
     tools: Collection[str] = (),
 ) -> Answer:
-    """Returns the answer with the tool calls of the run; unchanged (its ``calls`` stay None) if not all
-    calls are known. ``executed``: the calls of tools that ran; ``tools``: the names of the tools that
-    ran.
+    """Returns the answer with the tool calls of the run. If not all calls are known, returns the answer
+    unchanged, and its ``calls`` stay None. ``executed``: the calls of tools that ran; ``tools``: the
+    names of the tools that ran.
 
-    All calls are known if the replies of the models were recorded, and each reply that calls a tool says
-    which one. Some tools run although no reply names them: the application calls them by itself, or a
-    model writes its calls as plain text. The calls of such a tool are known if they were recorded when
-    the tool ran.
+    All calls are known if the models' replies were recorded, and each reply that calls a tool names this
+    tool. A tool may also run although no reply names it: the application calls it by itself, or a model
+    writes the call as plain text. Calls of such a tool are known if they were recorded when the tool ran.
     """
     said = list(watch.said)
     if answer.calls is not None or not said:
@@ -125,8 +125,8 @@ def calls_in(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator
 
 
 def _steps(said: Sequence[Said], executed: Sequence[ExecutedCall]) -> Iterator[tuple[ToolCall, ...]]:
-    """Yields the steps of a run, in order: all calls of one reply, or one call of a tool that no reply
-    names."""
+    """Yields the steps of a run, in order. A step is all calls of one reply, or one call of a tool that
+    no reply names."""
     asked = {call.name for each in said for call in each.called if not each.apart}
     own = [(each.before, each.call) for each in executed if each.call.name not in asked]
     for place, each in enumerate(said):

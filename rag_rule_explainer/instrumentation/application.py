@@ -31,10 +31,9 @@ class Application(Protocol[Item]):
     """An ``Application`` tells this package how to run a user's application; each integration implements
     it.
 
-    ``run``, ``arun``, ``stream`` and ``astream`` are called while the run's ``Participation``, which
-    records the run, is the current one. In these methods, ``case`` holds the input, and ``kept`` the
-    retained sources of a replay; ``kept`` is None for the baseline. The methods that have a body in this
-    class suit an application without a framework.
+    ``run``, ``arun``, ``stream`` and ``astream`` are called during a run. Their parameter ``case`` is the
+    input, and ``kept`` are the retained sources of a replay; ``kept`` is None for the baseline. The
+    methods that have a body in this class suit an application without a framework.
     """
 
     @property
@@ -81,7 +80,8 @@ class Application(Protocol[Item]):
 
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:  # noqa: ARG002 -- an integration uses it
         """Groups everything that the framework traces during the block: it appears under one run, or one
-        span, of the tracing service. ``trace``: the data about the explanation that the service gets."""
+        span, of the tracing service. ``trace``: the data about the explanation that the service gets.
+        ``question``: the question of the run."""
         return _as_one_span(trace)
 
     def is_traced(self) -> bool:
@@ -153,8 +153,8 @@ class Application(Protocol[Item]):
         return ()
 
     def shown(self, captured: Captured[Item]) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
-        """Returns the ids of sources that the model certainly receives, even where their text is not
-        recognised in its requests."""
+        """Returns the ids of sources that the model certainly receives, although their text may not be
+        found in its requests."""
         return ()
 
     def notes(self, captured: Captured[Item]) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
@@ -167,8 +167,8 @@ class Application(Protocol[Item]):
         ...
 
     def stopped(self, output: Any, case: CallInput, *, unreadable: bool = False) -> str:  # noqa: ARG002 -- an integration uses it
-        """Returns a message that says why an output holds no answer, and what to do; empty if it holds an
-        answer. For example, the output of a run that waits for a human holds no answer. ``case``: the
+        """Returns a message that says why an output has no answer, and what to do; empty if it has an
+        answer. For example, a run that waits for a human has an output without an answer. ``case``: the
         input of the run. ``unreadable``: True if ``answer_of`` found no answer in the output."""
         return ""
 

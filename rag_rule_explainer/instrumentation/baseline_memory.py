@@ -75,10 +75,10 @@ class BaselineMemory:
                 raise self.refusals.is_of_another_year(years_in(times), years)
 
     def origin_of(self, found: Difference) -> str:
-        """Returns the end of an error message for a replay whose model request contains a text, such as
-        an answer, that the application can only remember from the baseline; it names this text. Returns
-        an empty text if the request contains none. ``found``: the difference between this request and
-        the baseline's."""
+        """Returns the end of an error message, which names the text of the baseline that a replay's
+        request contains, such as an answer. The application can only have remembered this text. Returns
+        an empty text if the request contains none. ``found``: the difference between this request and the
+        baseline's."""
         added = " ".join(found.added)
         texts = (text.strip() for text in self.made)
         first = next((text for text in texts if text and text in added), None)
@@ -86,8 +86,8 @@ class BaselineMemory:
 
     def is_in(self, found: Difference) -> bool:
         """Returns True iff the words that a replay added to a request contain a text that the baseline
-        made. ``found``: the difference between the two requests. The text must have two words or more,
-        because a single word may be equal by chance."""
+        made. ``found``: the difference between this request and the baseline's. The text must have at
+        least two words, because a single word may be equal by chance."""
         added = reading_of(" ".join(found.added)).line
         sources = [reading_of(text).line for text in self.sources]
         lines = (reading_of(text).line for text in self.made)

@@ -27,9 +27,9 @@ class MadeBaseline(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A ``Failed`` holds the error of a failed baseline (``error``). ``reply``: the same failure as the
-    error that a failed replay raises; the rules for retrying replays use it to decide whether to try
-    again. ``acted``: the names of the tools that ran and must not run again."""
+    """A ``Failed`` is a failed baseline. ``error``: the error of the baseline. ``reply``: the error that
+    a replay would raise for this failure; it decides whether the baseline is repeated, by the same rules
+    as for replays. ``acted``: the names of the tools that ran and must not run again."""
 
     error: BaselineFailed
     reply: UnusableReply
@@ -89,8 +89,9 @@ def _error_of(failed: Failed, retries: Retries) -> BaselineFailed:
 
 
 def not_repeated(error: Exception, acted: Sequence[str], why: str) -> BaselineFailed:
-    """Returns the error of a first run that is not repeated, because tools ran in it. ``acted``: the
-    names of these tools; ``why``: why the run would otherwise have been repeated."""
+    """Returns the error of a first run that failed and is not repeated, although a repetition might help,
+    because tools ran in it that must not run again. ``acted``: the names of these tools; ``why``: in
+    words, why a repetition might help."""
     named = ", ".join(map(repr, acted))
     told = BaselineFailed(
         f"{error} ({why}, but the run was not repeated: the calls of {named} may have been carried out, "

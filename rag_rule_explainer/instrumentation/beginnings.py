@@ -1,5 +1,6 @@
-"""This module prepares a run that is about to begin. What it prepares depends on the kinds of sources and
-on the way to replay that the user chose (``source_kinds``, ``replay_of``)."""
+"""This module prepares a run before it begins. What is prepared depends on the kinds of sources and on
+what replays repeat: the whole run, or one request to a model (the options ``source_kinds`` and
+``replay_of``)."""
 
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -70,8 +71,8 @@ def begin_replay(
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
         check_none_ran(run)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
-        # Another replay may meanwhile have run a tool that must not run in replays. Rules
-        # from these replays would be wrong, so this replay ends too.
+        # If another replay has meanwhile run a tool that must not run in replays, rules would be wrong.
+        # So this replay ends too.
         run.watch.exchanges.after_reply.append(lambda _: end_if_one_ran(run))
         if first.action is None:
             _end_at_new_tools(run, first, answering)
@@ -86,8 +87,9 @@ def _begin_omitting(
     kept: Sequence[Source],
     note: Callable[[str], None],
 ) -> None:
-    """Removes the texts of omitted prompt parts from a replay: from the inputs and memory with which it
-    starts, and from its requests. ``note``: called with the reason if the rules cannot be proved."""
+    """Removes the texts of omitted parts of the prompt from a replay: from its input, from the memory
+    with which it starts, and from its requests. ``note``: is called with the reason if the rules cannot
+    be proved."""
     known, ids = first.prompt_sources, frozenset(each.id for each in kept)
     of_prompts = {each.id for each in known.sources}
     taking_out = TakingOut(
@@ -121,8 +123,9 @@ def _begin_omitting(
 
 
 def _edit_noted(taking_out: TakingOut, made: MadeTools) -> Callable[[Any], Any]:
-    """Returns the function that takes omitted sources out of what a replay starts with. It also notes
-    this on the tools that the replay makes."""
+    """Returns a function that removes the omitted sources from an input or a memory with which a replay
+    starts. If it removes something, it also sets ``made.begins_otherwise``: the replay may then make
+    other tools than the baseline."""
     made.keeps_parts = True
 
     def edited(content: Any) -> Any:
@@ -138,14 +141,14 @@ def _served_in(run: Participation) -> Sequence[Source]:
 
 
 def _end_at_new_tools(run: Participation, first: Participation, answering: ToolReplay) -> None:
-    """Makes a replay end at a reply that calls a new tool (one that the baseline did not call), before
-    the application can run the tool as a plain function. A reply also ends the replay if it calls a tool
-    in ``first.calls.unresolved``: the baseline called this tool, but did not show which code runs for
-    it.
+    """Makes a replay end as soon as a model's reply calls a new tool, which the baseline did not call.
+    The application then cannot run this tool as a plain function. A reply that calls a tool in
+    ``first.calls.unresolved`` also ends the replay: the baseline called this tool, but did not show which
+    code runs for it.
 
-    In two cases, a reply with a new tool does not end the replay; only running the tool does. In the
-    first, it is unknown what ran for some other call of the baseline. In the second, the application ran
-    no tool in the baseline and returned the calls as its answer.
+    In two cases, a reply that calls a new tool does not end the replay; only running the tool does. The
+    first is that it is unknown which code ran for another tool call of the baseline. The second is that
+    the application ran no tool in the baseline, and returned the tool calls as its answer.
     """
     unresolved = first.calls.unresolved
     executed = (*first.executed, *first.inside)
@@ -201,8 +204,8 @@ def ends_at_next_action() -> bool:
 
 
 def prompt_editing() -> PromptEditing | None:
-    """Returns the ``PromptEditing`` that edits each request of the current run before it is sent; None if
-    there is none, as inside a retrieval."""
+    """Returns the object that edits each request of the current run before it is sent; None if requests
+    are sent unchanged, for example outside of runs and inside a retrieval."""
     run = participation()
     if run is None or inside_retrieval.get():
         return None

@@ -22,8 +22,8 @@ FEWEST_TOOL_CALLS = 10
 FEWEST_RETRIEVALS = 25
 FEWEST_SECONDS = 60.0
 _SECONDS = 4.0
-"""The factor by which the limit on seconds is looser than the other limits, because seconds vary more
-than counts."""
+"""The limit on seconds is this many times as loose as the other limits, because seconds vary more than
+counts."""
 _PATIENCE = 20
 """An application may catch this many ``BeyondBaseline`` errors and continue. After that, ``ReplayEnded``
 is raised, which it cannot catch by ``except Exception``."""
@@ -97,7 +97,8 @@ class Bound:
             self._refuse("model requests", self.most.requests, self.baseline.requests)
 
     def count_tool_call(self) -> None:
-        """Counts a tool call. Raises the errors of ``check_requests`` if there are too many calls."""
+        """Counts a tool call. Raises BeyondBaseline if there are now more calls than the limit allows;
+        ReplayEnded if the application has caught this error too often."""
         with self._guard:
             self._tool_calls += 1
             too_many = self._tool_calls > self.most.tool_calls
@@ -105,14 +106,15 @@ class Bound:
             self._refuse("tool calls", self.most.tool_calls, self.baseline.tool_calls)
 
     def check_retrievals(self, made: int) -> None:
-        """Raises the errors of ``check_requests`` if ``made``, the number of retrievals including the
-        next one, exceeds the limit. Called before each retrieval is answered."""
+        """Raises BeyondBaseline if ``made``, the number of retrievals including the next one, exceeds the
+        limit; ReplayEnded if the application has caught this error too often. Called before each
+        retrieval is answered."""
         if made > self.most.retrievals:
             self._refuse("retrievals", self.most.retrievals, self.baseline.retrievals)
 
     def check_steps(self, taken: int) -> None:
-        """Raises the errors of ``check_requests`` if ``taken``, the number of steps of one graph, exceeds
-        the limit."""
+        """Raises BeyondBaseline if ``taken``, the number of steps of one graph, exceeds the limit;
+        ReplayEnded if the application has caught this error too often."""
         if taken > self.most.steps:
             self._refuse("steps", self.most.steps, self.baseline.steps)
 

@@ -68,8 +68,8 @@ class Call(Generic[Item]):
             return first.output, self._asked(ask_of(first.output), first.recorded, first.replay)
 
     def answered(self) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``explained``, or an ``Unexplained`` with the output and the error if the
-        answer cannot be explained.
+        """Returns the output and its rules, or, if the answer cannot be explained, an ``Unexplained``
+        with the output and the error. Blocks.
 
         Raises the application's error if the application gave no output.
         """
@@ -81,7 +81,7 @@ class Call(Generic[Item]):
             return self._unexplained(error)
 
     async def aanswered(self) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``answered``, but runs on the caller's event loop."""
+        """Returns the output and its rules, or an ``Unexplained``. Runs on the caller's event loop."""
         try:
             return await self.aexplained()
         except Reentered as error:
@@ -100,19 +100,19 @@ class Call(Generic[Item]):
             return Explained(output, self.mined(self.run.recorded(output), self.run.replay))
 
     async def astreamed(self, output: Any) -> Explained[Any]:
-        """Returns the same as ``streamed``, but runs on the caller's event loop."""
+        """Returns a streamed baseline's output with its rules. Runs on the caller's event loop."""
         return Explained(output, await self.amined(self.run.recorded(output)))
 
     def answer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``streamed``, or an ``Unexplained`` with the output and the error if it
-        cannot be explained."""
+        """Returns the output of a baseline that was streamed to its end, with the rules, or, if it cannot
+        be explained, an ``Unexplained`` with the output and the error. Blocks."""
         try:
             return self.streamed(output)
         except Exception as error:
             return unexplained(output, error)
 
     async def aanswer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``answer_streamed``, but runs on the caller's event loop."""
+        """Returns a streamed output with its rules, or an ``Unexplained``, on the caller's event loop."""
         try:
             return await self.astreamed(output)
         except Exception as error:
@@ -124,7 +124,7 @@ class Call(Generic[Item]):
         return self.asked(lambda _: verify)[1]
 
     async def averified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
-        """Returns the same as ``verified``, but runs on the caller's event loop."""
+        """Returns whether the rule of these sources holds. Runs on the caller's event loop."""
         verify = partial(self.explainer.averify, named_ids(antecedent), as_kind(kind))
         return (await self.aasked(lambda _: verify))[1]
 
@@ -156,14 +156,16 @@ class Call(Generic[Item]):
         )
 
     async def aexplained(self) -> Explained[Any]:
-        """Returns the same as ``explained``, but uses the async interface, on the caller's event loop."""
+        """Returns the output and its rules, on the caller's event loop, through the async interface."""
         return Explained(*await self.aasked(lambda _: self.explainer.aexplain))
 
     async def aasked(self, ask_of: Callable[[Any], Callable[..., Awaitable[Value]]]) -> tuple[Any, Value]:
-        """Returns the same as ``asked``, but on the caller's event loop, with the async interface."""
+        """Returns the baseline's output and the explainer's result, on the caller's event loop, through
+        the async interface. ``ask_of``: a function from the output to the explainer's async method."""
         await self._ask_tracers()
         with ctrl_c_kept() as keep, self._as_one(), self.run.application.interception.intercepting():
-            # The call stops here if Ctrl-C came before. Coroutines that never suspend would not notice.
+            # If Ctrl-C was pressed earlier, the call stops here. Without this ``sleep``, a coroutine that
+            # never waits would not notice it.
             await asyncio.sleep(0)
             first = await self._made(self._baseline, asyncio.sleep)
             await asyncio.sleep(0)
@@ -184,8 +186,8 @@ class Call(Generic[Item]):
             except BaselineFailed as failed:
                 return Failed(failed, self.run.failure(failed), self.run.acted)
 
-        # In the user's own run, a failed attempt may have written to the user's real memory. Such a run
-        # is therefore never repeated.
+        # A user's own run that failed may have written to the user's real memory. Such a run is therefore
+        # never repeated.
         retries = Retries.of(0 if self.run.case.live else settings.retries)
         return await made(attempt, retries, settings.limits, pause)
 
@@ -198,8 +200,8 @@ class Call(Generic[Item]):
                 with self.explainer.limiter.slot():
                     output, replay = self.run.baseline(), self.run.replay
                 self.outputs.append(output)
-        # With ``own_errors``, the application's own error arrives here instead of a BaselineFailed. So
-        # errors of any class are caught.
+        # The option ``own_errors`` lets the application's own error arrive here instead of a
+        # BaselineFailed. So errors of any class are caught.
         except Exception as failed:
             if application.async_only or not self.is_async_only(failed):
                 raise
@@ -232,7 +234,7 @@ class Call(Generic[Item]):
             )
 
     async def amined(self, recorded: Recorded) -> Explanation:
-        """Returns the same as ``mined``, but runs on the caller's event loop."""
+        """Searches for the rules of a recorded baseline on the caller's event loop, and returns them."""
         return await self._aasked(self.explainer.aexplain, recorded)
 
     async def _aasked(self, ask: Callable[..., Awaitable[Value]], recorded: Recorded) -> Value:
@@ -251,8 +253,8 @@ class Call(Generic[Item]):
                 )
 
     def mined_blocking(self, recorded: Recorded) -> Explanation:
-        """Returns the same as ``mined``. If every replay failed because a component has no sync
-        interface, searches once more, with replays through the async interface."""
+        """Searches for the rules of a recorded baseline, and returns the explanation. Blocks. If all
+        replays failed because a component has no sync interface, searches once more, with async ones."""
         if self.run.application.async_only:
             return self.mined(recorded, self.run.areplay)
         with kept():
@@ -278,8 +280,8 @@ class Call(Generic[Item]):
         raise BaselineFailed(late + about_the_callers_loop()) from why_late()
 
     def _as_one(self) -> AbstractContextManager[object]:
-        """Groups the traces of the block under one run of the tracing service, unless the caller has
-        already opened such a run."""
+        """Groups the traces of the block under one run of the tracing service. If the caller has already
+        opened such a run, does nothing."""
         if self.run.trace.is_open:
             return nullcontext()
         return self.run.application.explaining(self.run.trace, self.run.case.question)

@@ -43,7 +43,7 @@ class CallKeys:
         """Returns the key of a call of the tool ``name``."""
         try:
             key = json.dumps([name, self._exact(arguments)])
-        except Exception:  # an object that contains itself, or one whose code raises
+        except Exception:  # the arguments contain themselves, or their code raises an error
             return f"equals no other: {next(_unique)}"
         return blake2b(key.encode("ascii"), digest_size=32).hexdigest()
 
@@ -75,7 +75,8 @@ class CallKeys:
         return _sorted(items) if isinstance(value, (set, frozenset)) else list(items)
 
     def _attributes(self, value: Any) -> Any:
-        """Returns a model's or dataclass's fields, for comparison; the ``id()`` of any other object."""
+        """Returns the fields of a pydantic model or a dataclass, for comparison; the ``id()`` of any
+        other object."""
         if hasattr(cast("Any", type(value)), "model_fields"):
             return [self._exact(getattr(value, each, None)) for each in _OF_MODELS]
         if is_dataclass(value) and not isinstance(value, type):

@@ -42,8 +42,8 @@ def check_chosen(
     condition: Any, answers: Sequence[Answer], place: int, question: str, *, meets: bool
 ) -> None:
     """Raises InvalidInput if rules about the chosen reply would contradict what happened in the run.
-    ``answers``: all replies of the run; ``place``: the index of the chosen reply; ``meets``: True iff the
-    chosen reply is known to meet the condition."""
+    ``answers``: all replies of the run; ``place``: the index of the chosen reply, counted from 0;
+    ``meets``: True iff the chosen reply is known to meet the condition."""
     chosen = answers[place]
     _check_has_a_text(condition, chosen)
     if not meets:
@@ -55,8 +55,8 @@ def check_chosen(
 
 
 def _check_has_a_text(condition: Any, chosen: Answer) -> None:
-    """Raises InvalidInput if one of several conditions is about a text, and the chosen reply is only a
-    tool call. The condition then has no text to judge."""
+    """Raises InvalidInput if one of several conditions is about a text, and the chosen reply has only
+    tool calls: this condition then has no text to judge."""
     parts = condition.parts if isinstance(condition, AnyOf) else ()
     for each in parts if is_only_calls(chosen) else ():
         if isinstance(each, OfNextAction) and not reads_calls(each):
@@ -67,8 +67,9 @@ def _check_has_a_text(condition: Any, chosen: Answer) -> None:
 def _check_no_text_is_missing(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
-    """Raises InvalidInput if the chosen reply does not meet a condition about calls and a text, but
-    another reply meets the part about calls. That reply is only a tool call, without a text to judge."""
+    """Raises InvalidInput if another reply would be chosen, but has no text. An example is the condition
+    "calls ``send`` and says sorry": the chosen reply does not meet it, and another reply calls ``send``
+    but has no text in which the second part could be judged."""
     inner = condition.inner if isinstance(condition, OfNextAction) else condition
     if condition is None or not reads_calls(condition) or holds_at_once(condition, chosen, question):
         return
@@ -80,8 +81,8 @@ def _check_no_text_is_missing(
 
 
 def _check_none_may_meet(condition: Any, answers: Sequence[Answer], question: str) -> None:
-    """Raises InvalidInput if there is a reply for which it is unknown whether it meets a condition about
-    calls, because the arguments of one of its calls are no JSON object."""
+    """Raises InvalidInput if it is unknown whether some reply meets a condition about tool calls, because
+    the arguments of a call in the reply are not a JSON object."""
     if condition is None or isinstance(condition, AnyOf) or not reads_calls(condition):
         return
     for each in answers:
@@ -97,13 +98,13 @@ def _check_none_may_meet(condition: Any, answers: Sequence[Answer], question: st
 def _check_is_no_other_of_the_run(
     condition: Any, answers: Sequence[Answer], chosen: Answer, question: str
 ) -> None:
-    """Raises InvalidInput if a condition about calls holds of the whole run and not of the chosen reply,
-    or the reverse. (The last reply may meet a condition such as "does not call ``send``" that the run
-    breaks.) Rules about the reply would then say the opposite of what happened."""
+    """Raises InvalidInput if a condition about tool calls has one verdict for the chosen reply, and the
+    opposite verdict for the whole run. For example, the last reply does not call ``send``, but an earlier
+    one does. Rules about the reply would then say the opposite of what happened in the run."""
     if isinstance(condition, AnyOf) and all(isinstance(each, OfNextAction) for each in condition.parts):
-        # Several conditions are explained, each by its own rules. If the chosen reply does not meet a
-        # condition, no rules are found for it, so nothing can contradict the run. The other conditions
-        # are checked: the reply may meet "does not call send" although another reply called ``send``.
+        # Each of several conditions is explained by its own rules. A condition that the chosen reply does
+        # not meet has no rules, so it cannot contradict the run, and is not checked. The others are
+        # checked: the reply may meet "does not call send" although an earlier reply called ``send``.
         for each in condition.parts:
             if holds_at_once(each, chosen, question):
                 _check_is_no_other_of_the_run(each, answers, chosen, question)
@@ -122,9 +123,9 @@ def _check_is_no_other_of_the_run(
 
 
 def holds_at_once(condition: Any, answer: Answer, question: str) -> bool | None:
-    """Returns whether the condition holds of the answer; None if this is known only after awaiting the
-    condition. If the answer is only tool calls and an async condition is not about tool calls, returns
-    False without awaiting it."""
+    """Returns whether the condition holds of the answer; None if the condition is async, so that it must
+    be awaited to know this. Returns False for an async condition that is not about tool calls if the
+    answer is only tool calls: such an answer has no text for the condition."""
     verdict = Verdict.UNKNOWN
     with suppress(Exception):  # the user's function may raise any error
         verdict = verdict_at_once(condition, Case(question, answer, answer, ()))

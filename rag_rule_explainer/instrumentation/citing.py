@@ -28,9 +28,9 @@ def cite_options_from(keywords: dict[str, Any]) -> CiteOptions:
 
 
 def cited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAnswer:
-    """Returns, for each citation of the answer, whether the cited source brings the statement about.
-    Blocks. ``logged``: the logged answer or output to check; None for the answer that the application
-    gives now."""
+    """Checks the citations of an answer, and returns for each whether the cited source brings the
+    statement about. Blocks. ``logged``: the logged answer or output to check; None for the answer that
+    the application gives now."""
     of_next = _of_the_last_reply(call)
     return call.asked(partial(asking_citations, call.explainer, options, logged, of_next_action=of_next))[
         1
@@ -38,16 +38,18 @@ def cited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAnswer:
 
 
 async def acited(call: Call[Item], options: CiteOptions, logged: Any) -> CitedAnswer:
-    """Returns the same as ``cited``, but runs on the caller's event loop."""
+    """Checks the citations of an answer on the caller's event loop, and returns for each whether the
+    cited source brings the statement about. ``logged``: the logged answer or output to check; None for
+    the answer that the application gives now."""
     of_next = _of_the_last_reply(call)
     ask = partial(aasking_citations, call.explainer, options, logged, of_next_action=of_next)
     return (await call.aasked(ask))[1]
 
 
 def _of_the_last_reply(call: Call[Item]) -> bool:
-    """Prepares a check of citations, and returns True iff replays repeat only one request to a model
-    (``replay_of="next_action"``). The check is about the last reply. The explainer's condition may
-    choose an earlier reply to repeat, so the condition is removed from the call."""
+    """Prepares a check of citations. Returns True iff replays repeat only one request to a model
+    (``replay_of="next_action"``). In this case, the last reply is checked. So the explainer's condition,
+    which may choose an earlier reply, is removed from the call."""
     manner = call.run.manner
     if manner.replay_of != "next_action":
         return False

@@ -21,10 +21,11 @@ class NotedReply(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Conversation:
-    """A ``Conversation`` records the replies of one run, by the place of their requests, counted from 0.
+    """A ``Conversation`` records the replies of one run. The number of the request, counted from 0,
+    identifies each reply.
 
-    ``served``: the replies that the first requests of a replay get from the record; empty in the
-    baseline, where all requests are sent.
+    ``served``: the recorded replies that the first requests of a replay get instead of being sent; empty
+    in the baseline, where all requests are sent.
     """
 
     watch: ModelWatch
@@ -56,6 +57,5 @@ class Conversation:
 
     @property
     def acted(self) -> NotedReply | None:
-        """Returns the reply by which the replay acts: the reply to the only request that it sends. None
-        if there is no reply yet."""
+        """Returns the reply to the only request that the replay sends; None if there is no reply yet."""
         return self.noted.get(len(self.served))

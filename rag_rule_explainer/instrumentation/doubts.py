@@ -53,8 +53,8 @@ SAMPLED = (
     "others as well, so they could not be compared; a lower temperature makes them comparable"
 )
 FEWEST_WORDS = 3
-"""If the known texts (replies, sources, the application's constants) do not explain at least this many
-words of an answer, a model whose requests were not seen may have written it."""
+"""If at least this many words of an answer are in no known text (replies, sources, the application's
+constants), a model whose requests were not seen may have written the answer."""
 CACHED = (
     "Where the application keeps replies in a cache of its own, switch that off, or empty it for each "
     "run, as in RuleExplainer(lambda given: [cache.clear(), app(given)][1]): replies from there "

@@ -1,6 +1,5 @@
-"""This module decides where replays of a whole run end early: at a model's reply that calls an
-*unresolved* tool. A tool is unresolved if this package did not see which code the application runs for
-its calls."""
+"""This module decides whether replays of a whole run end early, at a model's reply that calls an
+*unresolved* tool. A tool is unresolved if it is unknown which code the application runs for its calls."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -21,12 +20,12 @@ from .source_kinds.gathering import running_tools
 
 
 def until_decided(first: Participation, manner: Manner, output: Any) -> Participation:
-    """Returns the part of a finished baseline's record that replays repeat. It ends at the first reply
-    that calls an unresolved tool, if this reply decides the condition. Replays then end there too, and
-    the application runs nothing for the call. Otherwise returns the whole record.
+    """Returns the part of a baseline's record that replays repeat. If the first reply that calls an
+    unresolved tool decides the condition, the part ends at this reply. Replays then also end there,
+    before the application runs anything for the call. Otherwise returns the whole record.
 
-    Also records, on ``first``, the tools whose calls have no result but which the application may have
-    run all the same. ``output``: the output of the baseline.
+    Also records on ``first`` the tools whose calls have no result, but which the application may have run
+    nevertheless. ``output``: the output of the baseline.
     """
     note_unanswered(first, output)
     names = _unresolved_tools(first, manner)
@@ -52,9 +51,9 @@ def until_decided(first: Participation, manner: Manner, output: Any) -> Particip
 
 
 def _unresolved_tools(first: Participation, manner: Manner) -> set[str]:
-    """Returns the names of the unresolved tools at whose calls replays may have to end. Leaves out tools
-    that retrieve, tools in ``safe_tools`` (they may run), and tools in ``unexecuted_tools`` (the
-    application runs nothing for their calls). Returns no names if all tools run in replays."""
+    """Returns the names of the unresolved tools at whose calls replays may end. Leaves out tools that
+    retrieve, tools in ``safe_tools`` (they may run), and tools in ``unexecuted_tools`` (nothing runs for
+    their calls). Returns an empty set if tools really run in replays."""
     if manner.on_new_tool_call == "live" or not manner.replays_tools:
         return set()
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
@@ -70,8 +69,8 @@ def _calls(called: Collection[ToolCall], names: Collection[str]) -> bool:
 
 
 def _verdict(manner: Manner, first: Participation, count: int) -> Verdict:
-    """Returns the condition's verdict on the tool calls of the first ``count`` replies. Returns UNKNOWN
-    if these calls do not decide the condition, or if the condition raises an error."""
+    """Returns the condition's verdict on the tool calls of the first ``count`` replies of the run.
+    Returns UNKNOWN if later calls may still change it, or if the condition raises an error."""
     executed = [each for each in first.executed if each.before < count]
     calls = tuple(calls_in(list(first.watch.said)[:count], executed))
     found, answer = None, Answer("", calls=calls, finish_reason=CUT)

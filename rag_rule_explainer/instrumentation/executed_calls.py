@@ -8,7 +8,8 @@ from .copies.copying import copied
 
 class ToolOutcome(NamedTuple):
     """A ``ToolOutcome`` is the outcome of a tool call: its ``result``, or the ``error`` that it raised.
-    ``at``: the moment of the call in the baseline; 0 if the baseline did not make it."""
+    ``at``: the moment of the call in the baseline, as a number that is higher for later events; 0 if the
+    baseline did not make the call."""
 
     result: Any = None
     error: Exception | None = None
@@ -27,10 +28,10 @@ class ToolOutcome(NamedTuple):
 
 class ExecutedCall(NamedTuple):
     """An ``ExecutedCall`` is a call of a tool in a run. ``before``: the number of the models' replies
-    before it; ``within``: the names of the tools inside which it was called, the outermost first; ``at``:
-    the moment of the call, a number that is higher for later events; ``identity``: the id that the model
-    gave the call; empty if it is not known; ``inside``: the moment of the call of the innermost tool in
-    ``within``; 0 if ``within`` is empty."""
+    before the call. ``within``: the names of the tools inside which the tool was called, the outermost
+    first. ``at``: the moment of the call, a number that is higher for later events. ``inside``: the
+    moment at which the innermost tool in ``within`` was called; 0 if ``within`` is empty. ``identity``:
+    the id that the model gave the call; empty if it is unknown."""
 
     before: int
     call: ToolCall
@@ -41,10 +42,10 @@ class ExecutedCall(NamedTuple):
 
 
 class NotedResult(NamedTuple):
-    """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
-    ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
-    it; ``within``: the tools inside which it was called, the outermost first; ``at``: the moment of the
-    result."""
+    """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: equal for equal calls.
+    ``place``: the number of equal calls before this call. ``replies``: the number of the models' replies
+    before this call. ``within``: the names of the tools inside which the tool was called, the outermost
+    first. ``at``: the moment of the result, a number that is higher for later events."""
 
     call: ToolCall
     key: str

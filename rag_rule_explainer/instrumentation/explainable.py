@@ -19,9 +19,10 @@ def first_answer(manner: Manner, output: Any, first: Participation) -> Answer:
 
 
 def explainable(answer: Answer, run: Participation, manner: Manner) -> Answer:
-    """Returns the answer of the first run, if it can be explained. Call it after the run has ended.
-    Raises BaselineFailed if the answer has a fault (see ``taken_as_answer``) or is empty, and the errors
-    of ``check_unrecorded``."""
+    """Returns ``answer``, which is the answer of the first run, if it can be explained. Call it after the
+    run has ended. Raises BaselineFailed if the answer is empty, or is only a model's request to call a
+    tool although no condition is about tool calls. Raises InvalidInput if replays would run a tool that
+    must not run, because it is unknown which function the tool is."""
     check_unrecorded(manner, run)
     answer, fault = taken_as_answer(answer, run.uncut or run, manner)
     is_empty = said_nothing(answer) and answer.finish_reason != CALLS_ONLY

@@ -69,14 +69,14 @@ def explains_agent(source_kinds: Sequence[SourceKind], replay_of: object) -> boo
 
 
 def most_replays(source_kinds: Sequence[SourceKind], replay_of: object, usual: int) -> int:
-    """Returns the most replays of one explanation if the user sets no limit: a smaller number if an agent
-    is explained, otherwise ``usual``."""
+    """Returns the maximum number of replays of one explanation if the user sets no limit. For an agent,
+    it is smaller than ``usual``; otherwise it is ``usual``."""
     return QUICK_REPLAYS if explains_agent(source_kinds, replay_of) else usual
 
 
 def for_agents(settings: Settings) -> Settings:
-    """Returns the settings for explaining an agent: the miner "auto" is replaced by "quick", which needs
-    fewer replays. A miner that the user chose stays."""
+    """Returns the settings for explaining an agent. If the miner is "auto", which is the default, it
+    becomes "quick", which needs fewer replays. Any other miner stays."""
     return replace(settings, miner="quick") if settings.miner == "auto" else settings
 
 

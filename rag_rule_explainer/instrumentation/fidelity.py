@@ -105,9 +105,9 @@ class Fidelity:
     def compare(self, run: Participation) -> None:
         """Compares a replay on all sources with the baseline. Raises StateShared if they differ.
 
-        If the models' replies are equal, the queries of searches are compared too: no new query may
-        contain a text that the baseline's models or tools made, because the application must then have
-        stored it.
+        If the models' replies are equal, the queries of searches are compared too: if a query that the
+        baseline did not make contains a text of the baseline's models or tools, the application has
+        stored this text.
         """
         if self.first is None:
             return
@@ -127,9 +127,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with that of an earlier replay with the same key ``sources`` and
-        equal model replies. If the answers differ, an earlier replay left state that changed the answer,
-        so ``doubt`` is set; but only if a replay on all sources gave the baseline's answer."""
+        """Compares a replay's answer with that of an earlier replay on the same sources. Sets ``doubt``
+        if the answers differ although the models' replies are equal: an earlier run then left state that
+        changed the answer. Does so only if a replay on all sources has given the baseline's answer."""
         is_all, served = sources == EVERYTHING, [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
             sources, answer, list(run.watch.exchanges), served, whatever=self.rewinding.is_wanted
@@ -142,7 +142,7 @@ class Fidelity:
 
     def can_rewind(self) -> bool:
         """Returns True iff state that may influence runs has changed since the baseline, and can be
-        restored. If it cannot be restored, sets ``doubt``."""
+        restored. If it has changed and cannot be restored, sets ``doubt``."""
         left = self.rewinding.left()
         if left is not None:
             self.note(self.found.in_words or self._refusals.goes_by(left), left.place)
@@ -201,7 +201,7 @@ class Fidelity:
 
     @property
     def departs(self) -> bool:
-        """Returns True iff a replay seems to have taken another branch of code than earlier runs."""
+        """Returns True iff a replay seems to have run another branch of the code than earlier runs."""
         return self._answers.departs
 
     def course(self, run: Participation) -> Course:
@@ -234,8 +234,8 @@ class Fidelity:
             self.note(self._refusals.goes_by(left), left.place)
 
     def take(self, leftover: Leftover, kept: Sequence[Source]) -> None:
-        """Handles a text of omitted sources that was found in a replay's request: raises StateShared if
-        it is known where the application holds the text, and sets ``doubt`` otherwise."""
+        """Handles a text of an omitted source that was found in a replay's request. Raises StateShared if
+        it is known where the application stores the text. Otherwise sets ``doubt``."""
         refusal = self._refusals.keeps(leftover, kept)
         if isinstance(refusal, StateShared):
             raise refusal
@@ -248,7 +248,7 @@ class Fidelity:
             raise self._refusals.repeats_otherwise(found, kept)
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
-        """Returns True iff ``repeat`` could compare a replay on these sources with an earlier one."""
+        """Returns True iff ``repeat`` can compare a replay on these sources with an earlier one."""
         return self._repeated.knows(ids)
 
     @property
@@ -259,22 +259,23 @@ class Fidelity:
 
     @property
     def fingerprint(self) -> str:
-        """Returns digests of the baseline's requests and replies, for ``recognise``; empty if no model
-        reported any."""
+        """Returns digests of the baseline's requests and replies, which ``recognise`` of a later
+        explanation gets; empty if no model reported any."""
         if self.first is None or not self.first.steps:
             return ""
         return self.first.fingerprint(self.steady.ignored)
 
     @property
     def beginning(self) -> str:
-        """Returns a digest of the baseline's requests before its first reply; empty if none."""
+        """Returns a digest of the requests before the baseline's first reply; empty if there are none."""
         return "" if self.first is None else self.first.beginning
 
     def recognise(self, fingerprint: str) -> str:
-        """Compares the baseline with the baseline of an earlier explanation, whose replays were checked.
+        """Compares the baseline with that of an earlier explanation. If both are equal, the replays count
+        as checked, because the replays of the earlier explanation were checked.
 
-        ``fingerprint``: the earlier baseline's. If both baselines are equal, this explanation's replays
-        count as checked. Returns how they differ; empty if they do not, or cannot be compared.
+        ``fingerprint``: the ``fingerprint`` of the earlier baseline. Returns how the baselines differ;
+        empty if they are equal or cannot be compared.
         """
         known = Course.from_fingerprint(fingerprint, self.steady.ignored)
         if known is None or self.first is None or not self.first.steps:
@@ -295,5 +296,5 @@ class Fidelity:
 
     @property
     def is_comparable(self) -> bool:
-        """Returns True iff a replay equalled the baseline, and no model replied differently."""
+        """Returns True iff a replay equalled the baseline, and no model replied otherwise than in it."""
         return self.compared and not self.sampled

@@ -74,9 +74,9 @@ def nothing_retrieved(
 
 
 def check_tools(manner: Manner, first: Participation) -> None:
-    """Raises the errors of ``check_stubs``. Raises InvalidInput if a tool returned messages of the
-    conversation, and replays are to get its recorded results: recorded messages do not fit into the
-    conversation of a replay."""
+    """Raises InvalidInput if a tool returned messages of the conversation although replays get recorded
+    results: recorded messages do not fit into the conversation of a replay. Also raises it if the name of
+    a stub is probably misspelt."""
     check_stubs(manner, first)
     running = first.retrieving_tools | manner.safe_tools | set(manner.stub_tools)
     called = {each.call.name for each in first.executed if running.issuperset(each.within)}
@@ -90,11 +90,11 @@ def check_tools(manner: Manner, first: Participation) -> None:
 
 
 def check_unrecorded(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput if tool calls of replays are to be answered from the record, but it is unknown
-    which function a called tool is, so that replays would run this function again.
+    """Raises InvalidInput if replays get recorded tool results, but it is unknown which function a called
+    tool is: replays would then run this function.
 
-    Tools that retrieve or are named safe may run, so they are ignored. So are calls after the reply at
-    which replays end: the explained reply (``replay_of="next_action"``), or a reply that decides the
+    Ignores tools that may run: those that retrieve or are named safe. Also ignores calls after the point
+    at which replays end: the explained reply (``replay_of="next_action"``), or a reply that decides the
     condition.
     """
     allowed = first.retrieving_tools | manner.safe_tools | manner.unexecuted_tools
@@ -125,10 +125,10 @@ def _runs_again(manner: Manner, first: Participation, again: Collection[Unrecord
 
 
 def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
-    """Returns the names of the tools because of which a failed first run must not be repeated: they would
-    run twice. These are the tools that ran, and those that a model called, because a plain function may
-    have run for the call. Leaves out tools that retrieve, have a stub, are named safe or unexecuted, or
-    failed before they began. Returns an empty list if tools run in replays too."""
+    """Returns the names of the tools that a repetition of the failed first run would run again, so that
+    it must not be repeated. These are the tools that ran, and those that a model called, because a plain
+    function may have run for the call. Leaves out tools that retrieve, have a stub, are named safe or
+    unexecuted, or failed before they began. Returns an empty list if tools run in replays too."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
         return []
     ran = Counter(each.call.name for each in (*first.executed, *first.unexecuted))
@@ -138,10 +138,11 @@ def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
 
 
 def check_stubs(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput for a stub that was not used, if a tool with nearly its name was called.
+    """Raises InvalidInput if the user gave a stub for a tool that was not called, and a tool with nearly
+    the same name was called: the name is probably misspelt.
 
-    No error is raised if a model's request holds the stub's name: it is then the name of a real tool,
-    which other runs may call.
+    Raises no error if a request to a model contains the name: a tool of this name then exists, and other
+    runs may call it.
     """
     others = first.tools - set(manner.stub_tools)
     for name in sorted(set(manner.stub_tools) - first.tools):

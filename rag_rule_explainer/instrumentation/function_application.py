@@ -1,7 +1,7 @@
 """This module supports applications that are a function of one input, written with any framework or none.
 
-The integration of a model client derives its application class from ``FunctionApplication``. It adds the
-patches of the client, and reads the client's responses.
+The integration of a model client derives its application class from ``FunctionApplication``. The derived
+class adds the patches of the client, and reads the client's responses.
 """
 
 import inspect
@@ -35,7 +35,7 @@ class AsyncOnlyError(TypeError):
 
 @dataclass(frozen=True, slots=True)
 class FunctionApplication(Application[Found]):
-    """A ``FunctionApplication`` wraps a function of one input; see ``Application`` for its methods.
+    """A ``FunctionApplication`` runs a function of one input as an ``Application``.
 
     ``function``: a sync or async function of one input, which may stream its answer. It may also be a
     function without parameters that returns such a function; it is then called for every run. Raises
@@ -200,7 +200,7 @@ def is_called_with(function: Callable[..., Any], *arguments: object) -> bool:
     """Returns True iff the function has a signature, and can be called with these arguments."""
     try:
         inspect.signature(function).bind(*arguments)
-    except (TypeError, ValueError):  # a ValueError comes from a built-in function without a signature
+    except (TypeError, ValueError):  # ``signature`` raises a ValueError for some built-in functions
         return False
     return True
 

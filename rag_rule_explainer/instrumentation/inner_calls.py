@@ -1,7 +1,8 @@
-"""This module checks conditions about tool calls in runs in which tools were called inside other tools.
+"""This module checks conditions about tool calls if tools were called inside other tools.
 
-A replay gets the recorded results of the outer tools, so the calls inside them are not made again, and
-are not counted. A condition is explained only if its verdict does not depend on these calls.
+A replay gets the recorded results of the outer tools. The calls inside them, the *inner calls*, are then
+not made again, and are not counted. So a condition is explained only if its verdict does not depend on
+inner calls.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,25 +34,25 @@ _IN_REPLAY = (
 
 
 def check_first(run: Participation, manner: Manner, question: str) -> None:
-    """Raises InvalidInput if the condition's verdict depends on inner calls of a baseline: on calls
-    inside tools whose recorded results replays get."""
+    """Raises InvalidInput if the condition's verdict depends on inner calls of a baseline: calls inside
+    tools whose recorded results replays get."""
     found = _counted_otherwise(run, manner, question)
     if found:
         raise InvalidInput(_IN_BASELINE.format(**found))
 
 
 def check_replay(run: Participation, manner: Manner, question: str) -> None:
-    """Raises UnusableReply if the condition's verdict depends on inner calls of a replay: on calls inside
-    tools whose recorded results the replay got."""
+    """Raises UnusableReply if the condition's verdict depends on inner calls of a replay: calls inside
+    tools whose recorded results this replay got."""
     found = _counted_otherwise(run, manner, question)
     if found:
         raise unusable(_IN_REPLAY.format(**found), run.watch, passing=False)
 
 
 def _counted_otherwise(run: Participation, manner: Manner, question: str) -> dict[str, object]:
-    """Returns the fields of an error message: a part of the condition whose verdict depends on the inner
-    calls, and the names of the outer and the inner tool. Returns an empty dict if there is no such
-    part."""
+    """Finds a part of the condition whose verdict depends on the inner calls of a run. Returns it, with
+    the names of the outer and the inner tool, as the fields of an error message; an empty dict if there
+    is none."""
     if not run.inside or manner.condition is None:
         return {}
     said = list(run.watch.said)

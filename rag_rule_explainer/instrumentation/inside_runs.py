@@ -1,5 +1,5 @@
-"""This module makes a run the current one while it lasts, so that its calls are recorded. It also hides
-what replays print."""
+"""This module marks a run as the current one while it lasts, so that its calls are recorded. It also
+hides what replays print."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

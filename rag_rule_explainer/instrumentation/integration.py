@@ -87,13 +87,16 @@ def _name_of(package: str) -> str:
 
 
 def _found_for(application: Any) -> str:
-    """Returns the name of the package that integrates the application's framework.
+    """Returns the name of the package that integrates the application's framework. The following ways are
+    tried, in this order:
 
-    If the application's class belongs to a framework, this framework decides. For a function, the imports
-    of its module decide, if they name exactly one integration, or no integration and exactly one
-    framework. Otherwise a function without parameters is called, and the class of its result decides. If
-    that decides nothing either, raises InvalidInput if the module imports several integrations or
-    frameworks, and otherwise returns the integration for plain functions; empty if it is not installed.
+    - If the application's class belongs to a framework, this framework decides.
+    - For a function, the imports of its module decide, if they name exactly one integration, or no
+      integration and exactly one framework.
+    - A function without parameters is called, and the class of its result decides.
+
+    If nothing decides, raises InvalidInput if the module imports several integrations or frameworks.
+    Otherwise returns the integration for plain functions; empty if it is not installed.
     """
     found = _built_with(application)
     if found is not None:

@@ -1,5 +1,5 @@
-"""This module records what the judging of one explanation asks of models: the tokens of all of it, and
-which replies a verdict must not use."""
+"""This module records the requests to models that the judging of one explanation makes: their tokens, and
+which replies are incomplete, so that no verdict may use them."""
 
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
@@ -15,8 +15,8 @@ ALL_FAILED = "a model failed, and none replied"
 
 
 class JudgeWatch:
-    """A ``JudgeWatch`` records the models that are called outside of replays: only judging does that, and
-    replays count the tokens of their own models.
+    """A ``JudgeWatch`` records the models that are called outside of replays. Only judges call such
+    models; replays count the tokens of their own models.
 
     ``accepts``: finish reasons with which the user accepts a reply. Unknown finish reasons are accepted
     as well.

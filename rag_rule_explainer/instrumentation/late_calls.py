@@ -1,4 +1,4 @@
-"""This module keeps tools from running after the end of the run that began their calls.
+"""This module keeps tools from running after the end of a run in which they must not run.
 
 A replay may end while some of its tasks or threads go on. For example, one of several parallel calls
 ended the replay, or the application never waits for a thread.
@@ -28,7 +28,8 @@ def patched_while_tools_may_run(patches: Patches, run: Participation) -> Generat
     that the run began have ended. The original methods would execute tools that this run must not
     execute.
 
-    Does nothing if the run may execute all tools.
+    Does nothing for a run without such tools: one whose tool calls get neither stubs nor recorded
+    results.
     """
     if not _guards(run):
         yield
@@ -41,8 +42,9 @@ def patched_while_tools_may_run(patches: Patches, run: Participation) -> Generat
 
 
 def run_of_work() -> Participation | None:
-    """Returns the run in which the current context began; None if it began in no run. After the end of a
-    run that may execute all tools, returns None too."""
+    """Returns the run in which the current context began; None if it began outside of runs. Also returns
+    None if that run has ended and its tool calls got neither stubs nor recorded results: no tool has then
+    to be kept from running after the end of the run."""
     run = run_begun()
     return None if run is None or (run.gate.closed and not _guards(run)) else run
 
@@ -52,7 +54,7 @@ def _guards(run: Participation) -> bool:
 
 
 def takes_part() -> bool:
-    """Returns True iff the current context began in a run, also if the run has ended."""
+    """Returns True iff the current context began in a run, even if that run has ended."""
     return run_begun() is not None
 
 
@@ -89,8 +91,8 @@ def late_use(
 
 
 def in_its_run() -> AbstractContextManager[None]:
-    """Makes the run of this thread or task the current run for the duration of the block, if the context
-    has none, as inside a new ``contextvars.Context``."""
+    """Makes the run in which this thread or task began the current run for the duration of the block.
+    Does nothing if the context already has a current run. (A new ``contextvars.Context`` has none.)"""
     if has_run():
         return nullcontext()
     run = run_begun()

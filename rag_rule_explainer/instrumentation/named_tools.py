@@ -1,6 +1,6 @@
-"""This module tells several tools of one name apart, such as those of two agents that hand over to each
-other. A call of a replay must not get the result that another tool of this name had in the baseline.
-"""
+"""This module distinguishes several tools with the same name, such as the tools of two agents that hand
+over to each other. A tool call of a replay must not get the result that another tool of this name had in
+the baseline."""
 
 import threading
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ class _Known(NamedTuple):
 
 
 class Recognised(NamedTuple):
-    """A ``Recognised`` is the ``number`` of a tool that a replay called; None if the baseline called
-    other tools of this name, and it is not known that this one does the same as one of them.
-    ``is_sure``: False if it may be another tool."""
+    """A ``Recognised`` says which of the baseline's tools a replay called. ``number``: the number of this
+    tool among those of its name, counted from 0; None if no tool of the baseline is known to do the same.
+    ``is_sure``: False if the replay may nevertheless have called another tool."""
 
     number: int | None
     is_sure: bool = True
@@ -32,8 +32,8 @@ class Recognised(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class NamedTools:
-    """A ``NamedTools`` numbers the tools of each name that a baseline called, and recognises them in
-    replays, also if the application makes them anew for each run. Thread-safe.
+    """A ``NamedTools`` numbers the tools with the same name that a baseline called. It recognises them in
+    replays, even if the application makes new tools for each run. Thread-safe.
 
     ``made``: the tools that the baseline made itself.
     """
@@ -57,7 +57,8 @@ class NamedTools:
             return number
 
     def recognised(self, name: str, tool: object, made: MadeTools) -> Recognised:
-        """Returns the number of a tool that a replay called. ``made``: the tools that the replay made
+        """Recognises which of the baseline's tools with this name a replay called. ``tool``: the replay's
+        tool, or its function; None if it is not known. ``made``: the tools that the replay made
         itself."""
         with self._guard:
             known = self._known.get(name)
@@ -81,9 +82,11 @@ class NamedTools:
     def _by_order(
         number: int | None, parts: ToolParts | None, others: ToolParts | None, made: MadeTools
     ) -> Recognised:
-        """Returns the number of a tool that has the same place in the order of making as the baseline's
-        tool with this number. If the replay starts without something, it may have made another tool of
-        it. ``parts``, ``others``: what the two tools were made of, as far as it is known."""
+        """Recognises a tool by its place in the order in which the replay made its tools. ``number``: the
+        number of the baseline's tool with the same place; None if it has none. ``parts``, ``others``: the
+        code of the baseline's and of the replay's tool, with the values that this code uses; None if
+        unknown. They are compared if the replay starts without something that the baseline had, because
+        the place alone is then not enough."""
         if number is None or not made.begins_otherwise:
             return Recognised(number)
         if parts is None or others is None:
@@ -93,10 +96,10 @@ class NamedTools:
         return Recognised(number, is_sure=parts.does_the_same_as(others))
 
     def _perhaps(self, name: str, tool: object, parts: ToolParts, made: MadeTools) -> Recognised:
-        """Returns the number of a tool that could not be recognised for sure. It may be the same as a
-        tool of the baseline only if each of the two runs made exactly one tool of this name; otherwise,
-        the number is None. ``parts``: what the tool consists of. ``made``: the tools that the replay made
-        itself."""
+        """Recognises a tool by its code and the values that this code uses, which is never sure. The
+        ``number`` is None unless each of the two runs made exactly one tool of this name, and the code,
+        texts and numbers of the two tools are equal. ``parts``: the code and values of the replay's tool.
+        ``made``: the tools that the replay made itself."""
         known, alone = self._known[name], [self.made.named(name), made.named(name)]
         are_alone = all(len(each) == 1 for each in alone) and place_among(alone[1], tool) == 0
         if are_alone and [each.parts.stable for each in known] == [parts.stable]:

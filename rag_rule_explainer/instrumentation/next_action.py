@@ -1,8 +1,9 @@
 """This module chooses the reply of a model that is explained if the user sets
-``replay_of="next_action"``, and cuts the record of the baseline off at this reply.
+``replay_of="next_action"``. It also ends the record of the baseline at this reply.
 
-A replay of the next action gets the recorded replies up to one request of the baseline. Only this request
-is sent to the model, with the omitted sources missing in it, and its reply is the answer.
+A replay of the next action sends one request to a model: the request that got this reply in the baseline,
+but without the omitted sources. Its earlier requests get the recorded replies. The model's reply is the
+answer.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -57,8 +58,8 @@ _AWAITED = (
 
 @dataclass(slots=True, eq=False)
 class WatchedSoFar:
-    """A ``WatchedSoFar`` holds the first part of a run's record, in the place of the run's
-    ``ModelWatch``: the requests and replies up to the point at which replays end."""
+    """A ``WatchedSoFar`` replaces the ``ModelWatch`` of a run whose record was cut off. It has only the
+    requests and replies up to the point at which replays end."""
 
     exchanges: Exchanges
     said: Sequence[Said]
@@ -79,9 +80,9 @@ class ActionPoint:
     """An ``ActionPoint`` is the request of a baseline whose reply is explained.
 
     ``served``: the replies before it. ``answer``: the reply as an answer. ``at``: the moment of the
-    request, as a number (see ``moment``). ``number``: the position of the request among the baseline's
-    requests, counted from 1; ``of``: the number of these requests. ``within``: the tools inside which it
-    was sent. ``meets``: True iff the reply is known to meet the condition.
+    request, a number that is higher for later events. ``number``: the position of the request among the
+    baseline's requests, counted from 1; ``of``: the number of these requests. ``within``: the tools
+    inside which the request was sent. ``meets``: True iff the reply is known to meet the condition.
     """
 
     served: tuple[Any, ...]
@@ -102,14 +103,13 @@ class ActionPoint:
 
 
 def at_next_action(first: Participation, manner: Manner, question: str) -> Participation:
-    """Returns the record of a baseline up to the request whose reply is explained. This is the first
-    request whose reply meets the condition. It is the last request if no reply meets the condition, or if
-    even an empty reply would meet it.
+    """Returns the record of a baseline up to the request whose reply is explained: the first request
+    whose reply meets the condition. If no reply meets it, or if even an empty reply would, this is the
+    last request.
 
-    Requests made inside tools that do not run in replays are not repeated, so they do not count. If whole
-    runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, if a
-    recorded reply cannot be given to a replay, and if the condition is async and several replies may meet
-    it.
+    Requests inside tools that do not run in replays are not repeated, so they do not count. If whole runs
+    are replayed, returns the whole record. Raises InvalidInput if no reply was recorded, if a recorded
+    reply cannot be given to a replay, and if the condition is async and several replies may meet it.
     """
     conversation = first.conversation
     if conversation is None or first.action is not None:
@@ -143,8 +143,8 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
 
 def judged_by_each(manner: Manner, conditions: Iterable[Predicate]) -> tuple[Manner, list[Predicate]]:
     """Returns the options and the conditions of an explanation by several conditions. If only the next
-    action is replayed, the next action is the first reply that meets one of the conditions. A condition
-    that is the opposite of another one (``~condition``) does not count here."""
+    action is replayed, the next action is the first reply that meets one of these conditions; a condition
+    that is the opposite of another one (``~condition``) cannot choose it."""
     judged: list[Predicate] = list(conditions)
     choosing = judged
     if manner.replay_of == "next_action":
@@ -206,9 +206,9 @@ def _chosen(answers: Sequence[Answer], condition: Any, question: str) -> tuple[i
 
 
 def begin_action(run: Participation, action: ActionPoint) -> None:
-    """Turns a replay that is about to begin into a replay of the next action: it gets the recorded
-    replies before the explained one. It ends right after the explained reply if this reply has tool
-    calls, else at the next tool call or request."""
+    """Prepares a replay of the next action: it gets the recorded replies before the explained one. The
+    replay ends right after the explained reply if this reply has tool calls, otherwise at the next tool
+    call or request."""
     conversation = run.conversation = Conversation(run.watch, action.served)
 
     def end(_: str) -> None:
@@ -216,8 +216,8 @@ def begin_action(run: Participation, action: ActionPoint) -> None:
             return
         run.tool_replay.cut = run.tool_replay.cut or KNOWN
         if conversation.acted.said.called:
-            # Nothing may run for the calls, not even a function that the application calls itself. So the
-            # replay ends here. After a reply without calls it goes on, because the reply may ask for a
+            # The replay ends here, because nothing may run for the calls, not even a function that the
+            # application calls itself. A reply without calls does not end it: the reply may ask for a
             # tool in words that only the application can read.
             raise ReplayEnded(run.tool_replay.cut)
 

@@ -7,9 +7,9 @@ from ..testing.reader import read_answer
 
 
 def offline_answer(prompt: str) -> str:
-    """Returns words from the passages that ``parse_prompt`` of ``rag_rule_explainer.testing.prompts``
-    finds in a prompt; "N/A" if they do not answer its question. Raises ValueError for a prompt without a
-    question."""
+    """Returns an answer to the question in a prompt, made of words from its passages; "N/A" if they do
+    not answer it. ``parse_prompt`` of ``rag_rule_explainer.testing.prompts`` finds the passages. Raises
+    ValueError for a prompt without a question."""
     task = parse_prompt(prompt)
     return read_answer(task.question, task.passages)
 

@@ -38,29 +38,27 @@ _NO_RETRIEVER = object()
 @dataclass(frozen=True, slots=True)
 class Manner:
     """A ``Manner`` holds the options for recording and replaying an application, which apply to all its
-    inputs.
-
-    ``retrievers``: the only retrievers whose searches are recorded, and answered from the record in
-    replays; empty for all. ``accepts``: finish reasons that mark a reply as complete in addition to the
-    usual ones. ``ignore``: patterns of texts that may differ between the requests of the baseline and of
-    a replay on all sources; ``steady`` puts a fixed text in the place of such texts. ``replay_bound``:
-    the limit of a replay, as a multiple of the baseline's requests, tool calls and steps.
-    ``accepts_calls``: True if a condition is about tool calls, so that an answer may be only a tool call.
-    See the integrations' ``RuleExplainer`` for the other options.
-    """
+    inputs. Options without a text here are explained at the integrations' ``RuleExplainer``."""
 
     answer_of: AnswerOf
     retrievers: tuple[object, ...] = ()
+    """The only retrievers whose searches are recorded, and answered from the record in replays; empty for
+    all."""
     scope: WantedScope = "seen"
     on_new_query: OnNewQuery | None = None
     on_no_retrieval: OnNoRetrieval = "error"
     stub_tools: Mapping[str, Any] = field(default_factory=dict[str, Any])
     accepts: tuple[str, ...] = ()
+    """Finish reasons that mark a reply as complete in addition to the usual ones."""
     trace_replays: bool = True
     ignore: Sequence[str | re.Pattern[str]] = ()
+    """Patterns of texts that may differ between the requests of the baseline and of a replay on all
+    sources; ``steady`` puts a fixed text in the place of such texts."""
     replay_bound: float | None = FACTOR
+    """The limit of a replay, as a multiple of the baseline's requests, tool calls and steps."""
     print_replays: bool = False
     accepts_calls: bool = False
+    """True if a condition is about tool calls, so that an answer may be only a tool call."""
     on_new_tool_call: OnNewToolCall | None = None
     safe_tools: frozenset[str] = frozenset()
     unexecuted_tools: frozenset[str] = frozenset()
@@ -84,8 +82,9 @@ class Manner:
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
 
     def new_queries(self, called: Collection[str]) -> OnNewQuery:
-        """Returns how searches of replays are answered if the baseline did not make their query.
-        ``called``: the names of the tools that the baseline called."""
+        """Returns the option ``on_new_query``: how a search of a replay is answered if the baseline did
+        not make its query. If the user did not set it, the default depends on ``called``, the names of
+        the tools that the baseline called."""
         return self.on_new_query or _by_default(called)
 
     @property
@@ -99,9 +98,9 @@ class Manner:
 
     @property
     def recorded_retrievers(self) -> tuple[object, ...]:
-        """Returns the only retrievers whose searches are recorded, and answered from the record in
-        replays; empty for all. If retrieved documents are no sources, returns an object that is no
-        retriever, so that none is recorded."""
+        """Returns the retrievers whose searches are recorded, and answered from the record in replays;
+        empty for all retrievers. If retrieved documents are no sources, no search is recorded: the result
+        then contains only an object that is no retriever."""
         return self.retrievers if "documents" in self.source_kinds else (_NO_RETRIEVER,)
 
     @property
@@ -111,9 +110,9 @@ class Manner:
         return not is_named_as_ours(str(getattr(function, "__module__", "")))
 
     def deciding(self, called: Collection[str]) -> dict[str, object]:
-        """Returns the options that are not the defaults and that may change the answers of replays. In a
-        store, answers to the same question with different such options are kept separate. ``called``: the
-        names of the tools that the baseline called."""
+        """Returns the options that differ from the defaults and may change the answers of replays. A
+        store keeps answers with different such options apart. ``called``: the names of the tools that the
+        baseline called."""
         chosen: dict[str, object] = {}
         if self.reads_answers:
             chosen["answer_of"] = getattr(self.answer_of, "function", self.answer_of)
@@ -134,8 +133,8 @@ class Manner:
         return chosen
 
     def idle_stubs(self, called: Collection[str]) -> Iterator[str]:
-        """Yields a note for each tool that a setting names and that the baseline did not call, because
-        its name may be misspelt. ``called``: the names of the tools that the baseline called."""
+        """Yields a note for each tool that a setting names but that the baseline did not call. Its name
+        may be misspelt. ``called``: the names of the tools that the baseline called."""
         idle = [("stub_tools", each) for each in sorted(set(self.stub_tools).difference(called))]
         for setting in ("safe_tools", "unexecuted_tools"):
             named: frozenset[str] = getattr(self, setting)
@@ -189,30 +188,34 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
 class CallInput:
     """A ``CallInput`` holds the input of a call, and the caller's options for its sources and its answer.
 
-    ``given``: the application's input. ``keywords``: the keyword arguments with which every run calls the
-    application. ``documents``, ``add_documents``: as the caller passed them. ``config``: the framework's
-    configuration of the run. ``baseline``: an answer or output that was logged earlier, and that is
-    explained instead of the first run's; None to explain the first run's answer. ``live``: True if the
-    baseline is the user's own run, which writes to real histories, checkpoints and memories. ``before``:
-    a copy of ``config`` from before any run. ``unreadable``: the error that ``question_of`` raised, if
-    the user's own run is made nevertheless. ``own_errors``: if True, an error that the application raises
-    in the baseline is not replaced by a BaselineFailed. ``refetch``: the change of the corpus for the
-    first run; None for the corpus as it is.
+    ``documents``, ``add_documents``: as the caller passed them.
     """
 
     given: Any
+    """The application's input."""
     question: str
     config: Any = None
+    """The framework's configuration of the run."""
     documents: Sequence[Any] | None = None
     add_documents: Sequence[Any] = ()
     pinned: tuple[str, ...] = ()
     baseline: Any = None
+    """An answer or output that was logged earlier, and that is explained instead of the first run's; None
+    to explain the first run's answer."""
     live: bool = False
+    """True if the baseline is the user's own run, which writes to real histories, checkpoints and
+    memories."""
     before: Any = None
+    """A copy of ``config`` from before any run."""
     keywords: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The keyword arguments with which every run calls the application."""
     unreadable: Exception | None = None
+    """The error that ``question_of`` raised, if the user's own run is made nevertheless."""
     own_errors: bool = False
+    """If True, an error that the application raises in the baseline is not replaced by a
+    BaselineFailed."""
     refetch: Refetch | None = None
+    """The change of the corpus for the first run; None for the corpus as it is."""
 
     @classmethod
     def of_the_users_run(

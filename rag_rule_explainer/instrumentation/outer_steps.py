@@ -1,7 +1,6 @@
 """This module removes from the record of a baseline what happened inside tools that do not run in
-replays. A replay gets their recorded results, so it neither asks the models inside them nor calls the
-tools inside them.
-"""
+replays. Replays get the recorded results of these tools, so they do not repeat the requests and calls
+inside them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -20,13 +19,15 @@ from .source_kinds.gathering import running_tools
 def repeated_part(
     first: Participation, manner: Manner, question: str, ended: Sequence[Any] = ()
 ) -> Participation:
-    """Returns the part of a baseline's record that replays are to repeat, without what happened inside
-    tools that do not run. With ``replay_of="next_action"``, the part ends at the reply that is explained.
-    Otherwise it ends at the reply at which replays are ended early (see ``until_decided``), or else at
-    the end of the run.
+    """Returns the part of a baseline's record that replays repeat. This part does not have what happened
+    inside tools that do not run in replays.
 
-    Raises the errors of ``at_next_action`` and ``check_unrecorded``. ``ended``: a list of one item, the
-    application's output; empty if the run has not ended.
+    With ``replay_of="next_action"``, the part ends at the explained reply. Otherwise it ends with the
+    run, or at a reply that decides the condition by calling an unresolved tool: a tool of which it is
+    unknown what code the application runs for its calls.
+
+    ``ended``: a list that contains only the application's output; empty if the run has not ended. Raises
+    InvalidInput if the record does not fit these options, for example if no reply was recorded.
     """
     part = _outer_part(first, manner, question)
     check_unrecorded(manner, part)

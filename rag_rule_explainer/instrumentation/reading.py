@@ -13,7 +13,8 @@ _ROLES = frozenset({"human", "user", "ai", "assistant", "system"})
 
 
 def no_question_in(given: object, more: str = "") -> InvalidInput:
-    """Returns the error for an input whose question cannot be read. ``more``: further advice."""
+    """Returns the error for an input whose question cannot be read. ``more``: advice that is added at the
+    end of the message."""
     return InvalidInput(
         f"no question could be read out of an input of type {type(given).__name__}; "
         f"pass question_of=, a function from the input to the question{more}"
@@ -31,13 +32,15 @@ def no_answer_in(kind: str, more: str = "") -> InvalidInput:
 def look_up(
     given: Any, keys: Sequence[str], one: Callable[[Any], T | None], of_list: OfList[T] | None = None
 ) -> T | None:
-    """Searches an input or output for a value, such as the question, and returns the first value found,
-    or None.
+    """Searches an input or output for a value, such as the question. Returns the first value found, or
+    None.
 
-    First, ``one`` is called with the whole object. If it finds nothing in a dict, the entries under
-    ``keys`` are searched in the same way, in this order. If it finds nothing in a list, ``of_list`` (if
-    given) is called, and then the last item is searched in the same way. With ``of_list``, the last item
-    is only searched if it is the only item or a message, or if the list is a (role, text) pair.
+    Calls ``one`` with the whole object first. If ``one`` finds nothing, searches inside:
+
+    - In a dict, the entries under ``keys`` are searched, in this order.
+    - For a list, ``of_list`` is called if it is given. If it finds nothing, the last item is searched if
+      it is the only item or a message, or if the list is a pair of a role and a text.
+    - If ``of_list`` is not given, the last item of a list is always searched.
     """
     found = one(given)
     if found is not None:
@@ -48,7 +51,7 @@ def look_up(
         if found is None and (
             of_list is None or len(items) == 1 or _is_message(items) or _is_message(items[-1])
         ):
-            # The last item is searched. If the list is a pair such as ("user", text), this is the text.
+            # The last item of a pair such as ("user", text) is the text.
             found = look_up(items[-1], keys, one, of_list)
         return found
     if isinstance(given, Mapping):
@@ -64,12 +67,12 @@ def look_up_answer(
     less_sure: Sequence[str],
     look: Callable[[Any, Sequence[str]], T | None],
 ) -> T | None:
-    """Searches an output for the answer, and returns it; None if it finds none.
+    """Searches an output for the answer, and returns it; None if there is none.
 
-    ``look``: a function like ``look_up``, of an object and keys. In a dict, an entry under the first of
-    ``keys`` is the answer for sure. Without it, the entry under the first of the other ``keys``, or under
-    a key in ``less_sure`` (such as "generation" or "response"), is the answer. Raises InvalidInput if two
-    of these entries have different texts.
+    ``look``: a function like ``look_up``, with an object and keys as parameters. In a dict, an entry
+    under ``keys[0]`` is the answer. Without such an entry, the entry under another of the ``keys``, or
+    under a key in ``less_sure`` (such as "generation" or "response"), is the answer. Raises InvalidInput
+    if these entries have different texts.
     """
     found = look(given, keys)
     if not isinstance(given, Mapping):
@@ -141,8 +144,8 @@ def plain_data(given: Any, plain_of: Callable[[Any], Any]) -> Any:
 
 
 def unread_in(output: Any, text: str) -> tuple[str, ...]:
-    """Returns the names of those entries of an output (a dict or a tuple) that hold plain data and are
-    not the answer. ``text``: the answer."""
+    """Returns the keys of those entries of an output (a dict or a tuple) that have plain data and are not
+    the answer. ``text``: the answer."""
     if isinstance(output, Mapping):
         entries = [(str(key), each) for key, each in cast("Mapping[Any, Any]", output).items()]
     elif isinstance(output, tuple):

@@ -49,8 +49,8 @@ class RecheckFields(ChangeFields, total=False):
 class RecheckOptions(ChangeOptions):
     """A ``RecheckOptions`` says which answer is rechecked after which change of the corpus.
 
-    ``before``: the explanation of the bad answer; without it, the answer is explained first. For the
-    other fields, see ``ChangeOptions``.
+    ``before``: the explanation of the bad answer; without it, the answer is explained first. The other
+    fields describe the change: see ``ChangeOptions``.
     """
 
     before: Explanation | None = None
@@ -77,10 +77,10 @@ def recheck_options_from(keywords: dict[str, Any]) -> RecheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class RecheckRun:
-    """A ``RecheckRun`` is one explanation that a recheck needs. ``added``: documents that are added to
-    what is retrieved. ``baseline``: the bad answer, with which the new answer is compared. ``refetch``:
-    the change of the corpus. ``before``: the explanation of the bad answer. The last three are None if
-    the bad answer itself is explained."""
+    """A ``RecheckRun`` is one explanation that a recheck makes. ``added``: documents that are added to
+    the results of searches. The other fields are None if the bad answer itself is explained; otherwise
+    ``baseline`` is the bad answer, with which the new answer is compared, ``refetch`` is the change of
+    the corpus, and ``before`` is the explanation of the bad answer."""
 
     added: Sequence[Any] = ()
     baseline: Answer | None = None
@@ -98,9 +98,11 @@ class RecheckRun:
             return self._of_nothing(changed, nothing)
 
     async def aexplained(self, call: Call[Any]) -> AfterChange:
-        """Returns the same as ``explained``, but runs on the caller's event loop."""
+        """Returns the explanation of this call after the change, or its answer if nothing is retrieved
+        any more. Runs on the caller's event loop."""
         changed = self._changed(call)
-        # The condition may be a judge that is called in this thread, and would block the loop.
+        # The condition may be a judge, which waits for a model. It is called in a worker thread, because
+        # in this thread it would block the event loop.
         try:
             found = (await changed.aexplained()).explanation
             return await anyio.to_thread.run_sync(with_verdict_of_all, changed.explainer, found)
@@ -139,7 +141,8 @@ def recheck_by(options: RecheckOptions, explain: Callable[[RecheckRun], AfterCha
 async def arecheck_by(
     options: RecheckOptions, explain: Callable[[RecheckRun], Awaitable[AfterChange]]
 ) -> Recheck:
-    """Returns the same as ``recheck_by``, but runs on the caller's event loop."""
+    """Returns whether the bad answer is gone after the change, on the caller's event loop. ``explain``:
+    runs the application, and explains its answer."""
     before = _explained(await explain(RecheckRun())) if options.before is None else options.before
     rounds = _Rounds.of(options, before)
     course = rechecking(before, rounds.change, options.rounds)

@@ -70,8 +70,8 @@ class RecordedBaseline(Generic[Item]):
     seconds: float | None = None
 
     def given_anyway(self) -> Iterator[str]:
-        """Yields all texts that a run may send to its models whichever sources are retained: input,
-        configuration, memory, queries, and sources that no replay gets (``held_out``)."""
+        """Yields all texts that a run may send to its models even if all sources are omitted: the input,
+        the configuration, the memory, the queries, and the sources that no replay gets (``held_out``)."""
         run = self.replays
         yield from run.application.texts_in(run.case.given)
         yield from map(described, (run.case.config, run.manner.stub_tools))
@@ -149,15 +149,16 @@ class RecordedBaseline(Generic[Item]):
             yield NAMED_OUTER
 
     def _late_warnings(self) -> Iterator[str]:
-        """Yields the warnings that are known only after all replays."""
+        """Yields the warnings that are complete only after all replays."""
         if self.replays.captured.several:
             yield SEVERAL_RESULTS
         if self.replays.captured.waited:
             yield WAITED.format(reason=self.replays.captured.waited)
 
     def _served_otherwise(self) -> str:
-        """Returns a warning if a search of a replay returned all retained sources because its query was
-        new, although a real search would have found different ones; empty if there was no such search."""
+        """Returns a warning if a replay searched with a query that the baseline did not make. The replay
+        then got all retained sources, but a real search might have found others. Empty if no replay
+        did."""
         return ASKED_ANEW if self.replays.captured.asked_anew else ""
 
     def _late_notes(self) -> Iterator[str]:
@@ -193,9 +194,9 @@ class RecordedBaseline(Generic[Item]):
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     def _configured(self) -> dict[str, Any]:
-        """Returns the entries of the framework's configuration on which the application's decisions may
-        depend; empty if there is no configuration. Entries that only name a conversation are left out,
-        because the remembered content of the conversation is used instead."""
+        """Returns the entries of the framework's configuration that may influence what the application
+        does; empty if there is no configuration. Leaves out entries that only identify a conversation,
+        such as ``thread_id``, because the content of the conversation is used instead."""
         case = self.replays.case
         config: Any = case.config if case.before is None else case.before
         given = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
@@ -228,7 +229,7 @@ class RecordedBaseline(Generic[Item]):
 
     def _run_by_the_application(self, told: Collection[str]) -> Iterator[str]:
         """Yields a warning for each tool that the application runs, or may run, as a plain function.
-        ``told``: the names of tools that are left out, because another warning is about them."""
+        ``told``: the names of the tools that another warning is about; they are left out."""
         first = self.replays.first
         known = {*told, *first.retrieving_tools, *first.unexecuted_tools}
         answered = {each.name for each in first.unmarked if each.is_answered} - known
@@ -241,9 +242,9 @@ class RecordedBaseline(Generic[Item]):
         return first.tools | first.calls.names | {each.name for each in first.unmarked}
 
     def _acting(self) -> set[str]:
-        """Returns the names of the tools that the first run called and that may change something, because
-        they retrieved nothing and have no stub. They run again in every replay. Returns no names if the
-        tool calls of replays are answered from the record."""
+        """Returns the names of the tools that run again in every replay and may change something: tools
+        that the first run called, that retrieved nothing and have no stub. Returns an empty set if
+        replays get recorded tool results."""
         first = self.replays.first
         if self.replays.manner.replays_tools:
             return set()

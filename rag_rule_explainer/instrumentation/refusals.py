@@ -1,5 +1,5 @@
-"""This module makes the messages of errors and doubts about replays. A doubt is a text for the user that
-says why the rules may be wrong: replays may differ from the baseline in more than their sources."""
+"""This module makes the messages of errors and doubts about replays. A doubt is a warning for the user
+that the rules may be wrong, because replays may differ from the baseline in more than their sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,8 +36,9 @@ class Refusals:
         return StateShared.WAYS_OUT + (f": {self.making}" if self.making else "")
 
     def differs(self, found: Difference, writer: str) -> StateShared:
-        """Returns the error for a request that differs from the baseline's. ``writer``: the end of the
-        message, which says whose text the replay's request contains in addition; may be empty."""
+        """Returns the error for a replay whose request to a model differs from the baseline's.
+        ``writer``: the end of the message, which says who wrote the additional text in the request; may
+        be empty."""
         return StateShared(
             f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
             f"{shortened(found.clause, 600)}{writer}",
@@ -54,10 +55,10 @@ class Refusals:
         )
 
     def depends(self, places: str, seen: str) -> str:
-        """Returns the doubt (a warning for the user) for a replay that began with the application's state
-        from before the baseline, and then differed from an earlier replay on the same sources.
+        """Returns the doubt for a replay that began with the state from before the baseline, and then
+        differed from an earlier replay on the same sources.
 
-        ``places``: the names of the state that was set back. ``seen``: the difference in words.
+        ``places``: the names of the state that was restored. ``seen``: the difference in words.
         """
         return (
             f"{NOTHING_COMPARED}runs go by what earlier ones left: with {places} as before {BASELINE}, "
@@ -110,8 +111,8 @@ class Refusals:
         )
 
     def keeps(self, leftover: Leftover, kept: Sequence[Source]) -> StateShared | str:
-        """Returns the error for a request that holds text of an omitted source. If it is unknown where
-        the application keeps that text, returns a doubt (a warning for the user) instead."""
+        """Returns the error for a request that contains text of an omitted source. If it is unknown where
+        the application stores this text, returns a doubt (a warning for the user) instead."""
         whose = shortened(", ".join(map(plain_id, leftover.owners)), 100)
         text = shortened(leftover.text, 100)
         seen = f"{named(kept)} sent its model {text!r}, which is of {whose}, and that was left out"
@@ -124,8 +125,8 @@ class Refusals:
         return f"{NOTHING_COMPARED}{seen}: the application may remember it from another run. {ways_out}"
 
     def counts(self, counted: Counted) -> str:
-        """Returns the doubt (a warning for the user) for a number or flag that every run changes and the
-        application reads."""
+        """Returns the doubt for a number or flag that every run changes and that the application
+        reads."""
         return (
             f"{NOTHING_COMPARED}{counted.place} changes with every run (from {counted.was!r} to "
             f"{counted.came!r} in a replay on all sources), and the application's code reads it, so "
@@ -133,24 +134,23 @@ class Refusals:
         )
 
     def finds(self, place: str) -> str:
-        """Returns the doubt (a warning for the user) for an attribute or variable that the baseline set
-        and that later runs may read."""
+        """Returns the doubt for an attribute or variable that the baseline set and that later runs may
+        read."""
         return (
             f"{NOTHING_COMPARED}{place} was set in {BASELINE} and is kept by later runs, so they may "
             f"go by what {BASELINE} retrieved. {self._unless(place)}"
         )
 
     def goes_by(self, left: Left) -> str:
-        """Returns the doubt (a warning for the user) for state that one run left and that later runs may
-        read."""
+        """Returns the doubt for state that one run left and that later runs may read."""
         return (
             f"{NOTHING_COMPARED}{left.clause}, so the answers of later runs may rest on what earlier "
             f"ones were given. {self._unless(left.place)}"
         )
 
     def answers_otherwise(self, changed: Changed, kept: Sequence[Source] | None) -> str:
-        """Returns the doubt (a warning for the user) for an answer that differs from an earlier answer on
-        the same sources. ``changed``: both answers.
+        """Returns the doubt for an answer that differs from an earlier answer on the same sources.
+        ``changed``: has both answers.
 
         ``kept``: the sources of the replay; None for all sources.
         """

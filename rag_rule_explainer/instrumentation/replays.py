@@ -46,7 +46,7 @@ class Replays(Generic[Item]):
 
     ``first``: the recorded run; ``captured``: its sources; ``exposure``: checks which sources the models
     are sent; ``state``: watches the application's state; ``fidelity``: compares replays with ``first``;
-    ``starts``: delays replays on an event loop so that they do not all begin at the same moment.
+    ``starts``: lets replays on an event loop begin one after the other.
     """
 
     application: Application[Item]
@@ -92,8 +92,8 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _naming_what_is_left(self) -> Generator[None, None, None]:
-        """If the block raises a StateShared, adds to its message the names of the user's objects that
-        runs have changed. Remembers for later explanations that runs depend on this state."""
+        """Adds the names of the user's objects that runs have changed to the message of a StateShared
+        that the block raises. Also stores, for later explanations, that runs depend on this state."""
         try:
             yield
         except StateShared as error:
@@ -140,11 +140,11 @@ class Replays(Generic[Item]):
             texts.note(maker, run)
 
     def _choice(self, kept: Sequence[Source]) -> Hashable:
-        """Returns a key that identifies these sources. Two replays have equal keys iff they retain the
-        same sources in the same order."""
+        """Returns a key for the sources of a replay. Two replays have equal keys iff they retain the same
+        sources in the same order."""
         ids = tuple(source.id for source in kept)
-        # If a replay gets all sources in another order, its requests differ from the baseline's for that
-        # reason. So it must not be compared with the baseline.
+        # A replay that gets all sources in another order sends other requests than the baseline. So it
+        # must not be compared with the baseline.
         is_baselines = self.exposure.is_all(ids) and not self.captured.other_order(ids)
         return EVERYTHING if is_baselines else ids
 
@@ -168,9 +168,9 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _ending(self, run: Participation) -> Generator[list[Any], None, None]:
-        """Yields an empty list, into which the block puts the run's output, and raises the errors of
-        ``_failing``. If the run ended at a tool call whose result is not known, no error is raised, even
-        if the application raised an error of its own for that reason."""
+        """Yields an empty list, into which the block puts the run's output. An error in the block is
+        raised as an error of this package. No error is raised if the run was ended at a tool call whose
+        result is unknown: the application's own error may be a consequence of that."""
         try:
             with self._failing(run):
                 yield []
@@ -255,9 +255,9 @@ class Replays(Generic[Item]):
     def _check_search_is_no_chance(
         self, answer: Answer, kept: Sequence[Source], run: Participation
     ) -> None:
-        """Raises UnusableReply if the application did not search for a retained source, and a model gave
-        another reply to an equal request than in the baseline. Then chance, and not the omitted sources,
-        may be the reason for the missing search."""
+        """Raises UnusableReply if the application did not search for a retained source, and a model had
+        replied to an equal request otherwise than in the baseline. The search may then be missing by
+        chance, and not because of the omitted sources."""
         delivered, first = answer.delivered, self.fidelity.first
         missing = [] if delivered is None else [each for each in kept if each.id not in delivered]
         if not missing or first is None or getattr(run.gate, "promoting", False):

@@ -65,7 +65,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the rules of the application's answer to ``input``. Blocks; see ``Explainer.explain``.
+        """Returns the rules of the application's answer to ``input``. Blocks until they are found.
 
         ``documents``: every search returns these in place of its results. They are the framework's
         documents, texts, or JSON objects from a log. ``add_documents``: added to the result of every
@@ -75,7 +75,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
 
         Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
         SourceLeak if the model was sent an omitted source, StateShared if a run influences later runs,
-        UnknownQuery (see ``on_new_query``), and the errors of ``Explainer.explain``.
+        UnknownQuery if a replay must not make a new query, and the errors of ``Explainer.explain``.
         """
         case = self._case(input, documents, add_documents, pinned, baseline)
         return self._call(case).explained().explanation
@@ -90,7 +90,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the same as ``explain``, on the caller's event loop, with the async interface."""
+        """Returns the rules of the answer, as ``explain`` does, but on the caller's event loop."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
 
@@ -121,7 +121,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> tuple[Explanation, ...]:
-        """Returns the same as ``explain_each``, but runs on the caller's event loop."""
+        """Returns one explanation for each condition, as ``explain_each``, on the caller's event loop."""
         case = self._case(input, documents, (), pinned, baseline)
         return await aexplained_each(self._call(case), conditions)
 
@@ -134,8 +134,8 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     ) -> Value:
         """Runs the application, then ``ask``, which may replay the run. Returns the result of ``ask``.
 
-        ``ask``: see ``AskReplays``. Nothing is explained, and the explainer's own condition is not used.
-        ``documents`` and the errors are those of ``explain``.
+        ``ask`` gets the explainer, the run's sources, and a function that makes replays. Nothing is
+        explained. ``documents`` and the errors are those of ``explain``.
         """
         return await aasked_by(self._call(self._case(input, documents)), ask)
 
@@ -171,7 +171,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         baseline: Any = None,
         **fields: Unpack[CiteFields],
     ) -> CitedAnswer:
-        """Returns the same as ``cite``, but runs on the caller's event loop, with the async interface."""
+        """Returns which citations are faithful, as ``cite`` does, on the caller's event loop."""
         options = taken(CiteOptions, fields, type(self).explain, _CITED)
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await acited(self._call(case), options, baseline)
@@ -185,10 +185,10 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         """Returns whether the bad answer to ``input`` is gone after a change of the corpus. Blocks.
 
         The application runs again, with its real searches, on the corpus with the change that ``fields``
-        describe (see ``ChangeOptions``); by default, the documents of a fix are left out. Results without
-        these are filled up to their former length, as in production. The explainer's condition judges the
-        new answer, with the old answer as the baseline, and the new answer is explained. If the bad
-        answer is not gone, another round also leaves out a fix of the new answer.
+        describe (see ``ChangeOptions``); by default, the documents of a fix are left out. Results that
+        lose a document are filled up to their former length, as in production. The explainer's condition
+        judges the new answer, with the old answer as the baseline, and the new answer is explained. If
+        the bad answer is not gone, another round also leaves out a fix of the new answer.
 
         Raises NoBackfill if a search found a document that is left out, and the number of its results
         cannot be read, InvalidInput if no fix is sure (``Fix.is_sure``), and the errors of ``explain``.
@@ -207,7 +207,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         input: Any,  # noqa: A002 -- as all integrations say
         **fields: Unpack[RecheckFields],
     ) -> Recheck:
-        """Returns the same as ``recheck``, on the caller's event loop, with the async interface."""
+        """Returns whether the bad answer is gone, as ``recheck`` does, on the caller's event loop."""
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 
         async def explained(run: RecheckRun) -> AfterChange:
@@ -228,7 +228,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Returns whether one rule of the answer to ``input`` holds. Blocks; see ``Explainer.verify``.
+        """Returns whether one rule of the answer to ``input`` holds. Blocks until this is known.
 
         ``antecedent``: the ids of the sources that are retained, or omitted, as ``kind`` says. The other
         arguments are those of ``explain``. Raises InvalidInput for an id that no retrieved source has.
@@ -248,7 +248,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Returns the same as ``verify``, on the caller's event loop, with the async interface."""
+        """Returns whether one rule holds, as ``verify`` does, on the caller's event loop."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await self._call(case).averified(antecedent, kind)
 

@@ -66,63 +66,100 @@ class Participation:
     """
 
     gate: GoingOn
+    """Records the searches of a baseline, or answers those of a replay."""
     watch: ModelWatch
+    """Records the run's model requests."""
     state: State
+    """The run's copies of objects that keep a memory, such as a chat memory."""
     stubs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tools: set[str] = field(default_factory=set[str])
     tool_calls: int = 0
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
+    """The tool calls for which a tool ran."""
     inside: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
+    """The tool calls that other tools made in the baseline, if those other tools do not run again in
+    replays, which get their recorded results instead."""
     calls: CallsOfRun = field(default_factory=CallsOfRun)
+    """The tool calls in the models' replies."""
     unexecuted_tools: frozenset[str] = frozenset()
+    """The names of the tools for whose calls the application runs nothing."""
     closed: frozenset[str] = frozenset()
+    """The tools of a baseline that do not run in replays, and inside which models were asked or other
+    tools ran; this record does not have what happened inside."""
     tool_record: ToolRecord = field(default_factory=ToolRecord)
+    """The results of tools in a baseline."""
     tool_replay: ToolReplay | None = None
+    """Answers the tool calls of a replay; None if tools run."""
     conversation: Conversation | None = None
+    """Records the models' replies of a baseline, and returns them in a replay; None if whole runs are
+    replayed."""
     action: Any = None
+    """The request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run."""
     prompts: PromptEditing | None = None
+    """Edits the requests before they are sent."""
     prompt_sources: Any = None
+    """The sources in a baseline's requests."""
     takes_results: bool = False
+    """True if results of tools are sources."""
     tool_sources: ResultSources | None = None
+    """The sources in a baseline's results."""
     unmarked: set[UnrecordedTool] = field(default_factory=set[UnrecordedTool])
+    """The tools whose calls cannot be answered, because nothing says which functions they are."""
     unkept: set[str] = field(default_factory=set[str])
+    """The tools whose results have messages of the conversation, so that no replay can be given them."""
     stray: set[str] = field(default_factory=set[str])
+    """The tools that were called in threads of which it is unknown for which run they work."""
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
     muted: bool = False
+    """True if the run's prints are hidden."""
     stubbed: set[str] = field(default_factory=set[str])
+    """The names of the tools whose result was replaced by a stub."""
     made: list[str] = field(default_factory=list[str])
+    """Texts that did not come from a model, such as tool results."""
     bound: Bound | None = None
+    """The limits of a replay; None if there are none."""
     refused: RagRuleError | None = None
+    """An error of this package that was raised during the run; it is stored because an agent may swallow
+    it."""
     shared: Shared | None = None
+    """The state that all runs share, as it was before the first run."""
     trace: TracedExplanation | None = None
+    """Receives the id of the explained run; None in replays."""
     outside: Audited | None = None
     read: set[str] = field(default_factory=set[str])
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    """Functions that are called before each search."""
     begun: list[Thread] = field(default_factory=list[Thread])
+    """The threads that the run started."""
     work: LastingWork = field(default_factory=LastingWork)
+    """Threads and tasks that may go on after the run's end."""
     waits: str = ""
+    """The reason why the run waits for a human, with advice; empty if it does not wait."""
     doubts: set[str] = field(default_factory=set[str])
+    """Warnings about the results of the run's searches."""
     ends_at: int | None = None
+    """The moment of the baseline's reply that decides the condition, at which replays end; None if they
+    do not end early."""
     uncut: "Participation | None" = None
     guards: Any = None
 
     @property
     def before(self) -> int | None:
-        """Returns the moment of the baseline at which replays end, so that only events before it count
-        for them; None if they do not end early."""
+        """Returns the moment of the baseline at which replays end; later events of the baseline do not
+        count for them. None if replays do not end early."""
         return self.ends_at if self.action is None else self.action.at
 
     @property
     def unexecuted(self) -> list[MadeCall]:
-        """Returns the calls in the models' replies for which no recorded tool ran; see
-        ``CallsOfRun.unexecuted``."""
+        """Returns the calls in the models' replies for which no recorded tool ran, although code of the
+        application may have run for them."""
         return self.calls.unexecuted([*self.executed, *self.inside])
 
     @property
     def retrievals(self) -> int:
-        """Returns how often the run obtained something that may have sources: by a search or, if
-        ``takes_results`` is set, from a tool."""
+        """Returns the number of times that the run obtained something that may contain sources: by a
+        search or, if ``takes_results`` is set, from a tool."""
         gate = self.gate
         results = len(self.tool_record.noted) if self.takes_results else 0
         results += bool(self.prompts is not None and self.watch.requests)
@@ -130,13 +167,13 @@ class Participation:
 
     @property
     def has_all_sources(self) -> bool:
-        """Returns True iff an estimate can stop the run here: it has retrieved, and neither results of
-        tools nor replies of models have to be recorded."""
+        """Returns True iff an estimate may stop the run now: it has retrieved, and no later result of a
+        tool or reply of a model has to be recorded."""
         return bool(self.retrievals) and not self.takes_results and self.conversation is None
 
     def note_search(self, made: int) -> None:
-        """Calls the functions in ``before_search``, and raises an error if the replay now exceeds its
-        limit. ``made``: the number of searches of the run, including this one."""
+        """Calls the functions in ``before_search``. Raises an error if the replay now exceeds its limit
+        of searches. ``made``: the number of searches of the run, including this one."""
         self.tool_record.tools.made.settle()
         for callback in self.before_search:
             callback()
@@ -144,7 +181,7 @@ class Participation:
             self.bound.check_retrievals(made)
 
     def note_made_tool(self, name: str, tool: object) -> None:
-        """Records a tool that the run has made itself. ``tool``: see ``NamedTools``."""
+        """Records a tool that the run has made itself. ``tool``: the tool, or its function."""
         obtained = self.tool_calls or self.watch.said or self.watch.requests or self.retrievals
         self.tool_record.tools.made.note(name, tool, is_early=not obtained)
 
@@ -156,10 +193,10 @@ class Participation:
         way: str = "",
         tool: object = None,
     ) -> UsedTool:
-        """Returns a ``UsedTool`` for a tool call that begins. It has the result that the call gets if the
+        """Returns a ``UsedTool`` for a tool call that begins, with the result that the call gets if the
         tool must not run. Raises an error if the replay exceeds its limit or ends at this call. ``name``:
-        the tool's name; None if the call is only counted. ``identity``: the id that the model gave the
-        call; None if it is unknown. ``way``: see ``recording_calls``. ``tool``: see ``NamedTools``."""
+        the tool's name; None to only count the call. ``identity``: the call's id; None if unknown.
+        ``way``: the attribute by which ``tool`` (or its function) is called; empty for a usual call."""
         self.tool_record.tools.made.settle()
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
@@ -204,7 +241,7 @@ def participation() -> Participation | None:
 
 
 def has_run() -> bool:
-    """Returns True iff the current context began in a run, also if the run has ended."""
+    """Returns True iff the current context began in a run, even if that run has ended."""
     return _participation.get() is not None
 
 
@@ -228,21 +265,22 @@ def participating(run: Participation) -> Generator[None, None, None]:
 @contextmanager
 def taking_part_again(run: Participation) -> Generator[None, None, None]:
     """Makes ``run``, which began in another context, the current run for the duration of the block. The
-    run goes on afterwards."""
+    run does not end with the block."""
     ours, inside = _participation.set(run), inside_retrieval.set(False)
     try:
         with rejoining(run.gate):
             yield
     finally:
-        # An abandoned stream may end in the garbage collector's context, where the variables are unset.
+        # If a stream is abandoned, the garbage collector may run this in its own context. The variables
+        # are not set there, so a ValueError is raised.
         with suppress(ValueError):
             inside_retrieval.reset(inside)
             _participation.reset(ours)
 
 
 def refused(error: RagRuleError) -> RagRuleError:
-    """Stores the error on the current run, because the application may swallow it, and returns it for
-    raising."""
+    """Stores the error on the current run, and returns it, so that the caller can raise it. It is stored
+    because the application may swallow it."""
     run = participation()
     if run is not None and run.refused is None:
         run.refused = error
@@ -260,8 +298,8 @@ def check_not_ended(run: Participation) -> None:
 
 @contextmanager
 def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
-    """Records the block's retrievals and tool calls as made by the tool ``name``. ``used``: the tool's
-    call; None if it is unknown."""
+    """Records the retrievals and tool calls of the block as made by the tool ``name``. ``used``: the call
+    of this tool; None if it is unknown."""
     token = tools_in_use.set((*tools_in_use.get(), name))
     call = call_in_use.set(0 if used is None else used.at)
     run = participation()
@@ -275,8 +313,8 @@ def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
 
 @contextmanager
 def out_of_sight(inside: AnyPart | None = None) -> Generator[None, None, None]:
-    """Hides the block's searches and model requests: they belong to a retrieval, so they are not recorded
-    as those of the application. ``inside``: the object that handles the searches; None if none does."""
+    """Hides the searches and model requests of the block from the record of the application, because they
+    are part of a retrieval. ``inside``: the object that handles these searches; None if none does."""
     token = inside_retrieval.set(True)
     try:
         with taking_part(None) if inside is None else rejoining(inside):
@@ -286,7 +324,8 @@ def out_of_sight(inside: AnyPart | None = None) -> Generator[None, None, None]:
 
 
 def note_retrieving_tools() -> None:
-    """Records on the current run that the tools which are running now retrieve sources."""
+    """Records that the tools which are running now retrieve sources. The current run stores their
+    names."""
     run = participation()
     if run is not None:
         run.retrieving_tools.update(tools_in_use.get())

@@ -29,8 +29,8 @@ def failed_reply(reason: str, watch: ModelWatch, cause: BaseException | None = N
 
 @contextmanager
 def failing(watch: ModelWatch) -> Generator[None, None, None]:
-    """If the block raises an error of the application, raises an UnusableReply instead, with the tokens
-    that the run spent."""
+    """Replaces an error of the application in the block by an UnusableReply, which has the tokens that
+    the run spent."""
     try:
         yield
     except (RagRuleError, UnusableReply):

@@ -62,9 +62,8 @@ class RunTexts:
         self._made.note(maker, made_in(run, answer), sent)
 
     def carried_into(self, run: Participation, answer: Answer, served: Sequence[str]) -> list[Carried]:
-        """Returns the texts that other runs made and that this run's prompts contain. Not returned are
-        texts that this run made too, such as its ``answer``, and texts in ``served``, which any prompt
-        may contain."""
+        """Returns the texts of other runs that this run's prompts contain. Leaves out texts that this run
+        made too, such as its ``answer``, and texts in ``served``, which any prompt may contain."""
         made = made_in(run, answer)
         found = (self._made.found_in(each, served, made) for each in run.watch.exchanges)
         return [each for each in found if each is not None]
@@ -72,11 +71,12 @@ class RunTexts:
     def foreign_reply(
         self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str]
     ) -> Carried | None:
-        """Returns a reply that a model gave to another run, if this run's answer contains it and contains
-        no reply to this run. Otherwise returns None.
+        """Returns a reply that a model gave to another run and that this run's ``answer`` contains,
+        although the answer contains no reply of this run's own models. Returns None if there is none.
 
-        Also returns None if the baseline's answer contained no reply: such an answer may be a text of the
-        application. ``served``: texts that the answer may contain in any case.
+        Also returns None if the baseline's answer contained none of the baseline's replies: the
+        application then writes its answers itself, and an equal text proves nothing. ``exchanges``: this
+        run's requests and replies. ``served``: texts that the answer may contain in any case.
         """
         own = [each.reply for each in exchanges if each.reply]
         if not self._answers_with_replies or not own or holds_one(answer.text, own):

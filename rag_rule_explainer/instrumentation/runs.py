@@ -84,8 +84,8 @@ class ApplicationRun(Generic[Item]):
         )
 
     def anew(self, refetch: Refetch | None = None) -> "ApplicationRun[Item]":
-        """Returns a new ``ApplicationRun`` for the same input, whose baseline has not been run yet.
-        ``refetch``: the change of the corpus for its first run; None for the same as before."""
+        """Returns a new ``ApplicationRun`` for the same input; its baseline has not run yet. ``refetch``:
+        the change of the corpus for its first run; None to keep the change of this run, if any."""
         case = self.case if refetch is None else replace(self.case, refetch=refetch)
         return ApplicationRun(self.application, case, self.manner, self.trace)
 
@@ -105,13 +105,13 @@ class ApplicationRun(Generic[Item]):
         return first
 
     def _isolated(self) -> Iterator[Hashable]:
-        """Yields the keys of the objects of which every run gets its own copy."""
+        """Yields the keys of the objects of which every run has its own copy."""
         state = self._first.state
         yield from (*state.before, *state.aside)
 
     def _first_case(self) -> CallInput:
-        """Returns the input of the first run, as a copy. If the first run is a call that the user made,
-        and whose output the user gets, the keyword arguments are not copied."""
+        """Returns a copy of the input, for the first run. If the first run is the user's own call, its
+        keyword arguments are not copied."""
         case = self.case.copied(self.application.copied)
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
 
@@ -123,7 +123,7 @@ class ApplicationRun(Generic[Item]):
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
-        """Does the same as ``baseline``, through the async interface."""
+        """Runs the baseline through the async interface, and returns its output."""
         async with self._state.alone.first_aturn():
             with self._running_first(), exits_contained():
                 return await self.application.arun(self._first_case(), None)
@@ -136,7 +136,7 @@ class ApplicationRun(Generic[Item]):
         return self._retrieved_until(stopping)
 
     async def aretrieved(self) -> Retrieved:
-        """Returns the same as ``retrieved``, through the async interface."""
+        """Returns the retrieved sources, as ``retrieved`` does, but through the async interface."""
         with self._until_enough() as stopping:
             self._check_not_stopped(await self.abaseline())
         return self._retrieved_until(stopping)
@@ -224,12 +224,13 @@ class ApplicationRun(Generic[Item]):
                 self.answer_in(output)
                 raise
             # The application may have stopped before it retrieved anything, for example to wait for a
-            # human. The error then has to name this cause.
+            # human. The error then names this cause.
             self._check_not_stopped(output, unreadable=True)
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        acts = self._first.action is not None and self._first.action.meets  # a later stop changes nothing
+        # A stop after the explained reply does not matter if this reply meets the condition.
+        acts = self._first.action is not None and self._first.action.meets
         if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)
 
@@ -265,9 +266,9 @@ class ApplicationRun(Generic[Item]):
         tools: set[str],
         identity: str,
     ) -> tuple[Sequence[Source], Baseline]:
-        """Returns the same as ``recorded`` for a run that the user made. ``recording`` has its searches,
-        ``watch`` its model requests, ``state`` the application's memory at its start, ``tools`` the names
-        of the tools that ran, ``identity`` its id in traces."""
+        """Returns the sources and the baseline of a run that the user made. ``recording``: the searches
+        of this run; ``watch``: its model requests; ``state``: the application's memory at its start;
+        ``tools``: the names of the tools that ran; ``identity``: the run's id in traces."""
         check_kinds(self.manner, self.case, has_ended=True)
         self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)

@@ -44,7 +44,7 @@ def explained_each(call: Call[Item], conditions: Sequence[PredicateLike]) -> tup
 async def aexplained_each(
     call: Call[Item], conditions: Sequence[PredicateLike]
 ) -> tuple[Explanation, ...]:
-    """Returns the same as ``explained_each``, but runs on the caller's event loop."""
+    """Returns one explanation of the same answer for each condition. Runs on the caller's event loop."""
     judged_by = _conditions(call, conditions)
 
     def ask_of(_output: Any) -> Callable[..., Awaitable[tuple[Explanation, ...]]]:

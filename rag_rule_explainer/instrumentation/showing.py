@@ -1,4 +1,4 @@
-"""This module re-exports the functions that show settings and shortened texts, for the integrations."""
+"""This module re-exports, for the integrations, the functions that show settings and shorten texts."""
 
 from ..printable import shortened
 from ..settings import showing_settings

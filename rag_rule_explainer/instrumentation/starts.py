@@ -1,7 +1,7 @@
-"""This module delays replays on one event loop so that they begin one after the other.
+"""This module makes replays on one event loop begin one after the other.
 
-Replays that begin together send their requests together. All then wait for the models, and the processor
-is idle. If they begin one after the other, some compute while others wait.
+Replays that begin together send their requests together: all then wait for the models, and the processor
+is idle. If they begin one after the other, some replays compute while others wait.
 """
 
 import asyncio
@@ -61,8 +61,8 @@ class Starts:
 
 
 class _Start:
-    """A ``_Start`` keeps the next replay waiting (by a lock) until this one has sent a request, has
-    ended, or takes too long."""
+    """A ``_Start`` is one replay that begins. It holds a lock, which keeps the next replay waiting until
+    this one has sent a request, has ended, or takes too long."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, lock: asyncio.Lock, is_useless: Callable[[], None]
@@ -78,8 +78,8 @@ class _Start:
             self.end()
             return
         self._is_useless()
-        # The caller may have stopped waiting for the replay and closed the loop. There is then no next
-        # replay to let begin.
+        # The caller may have stopped waiting for the replay and closed the loop. No further replay then
+        # waits to begin, so the RuntimeError is ignored.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.end)
 
@@ -95,4 +95,4 @@ class _Start:
 
 
 def _nothing(_request: object) -> None:
-    """Does nothing. It is yielded in place of ``_Start.sent`` if no other replay waits for this one."""
+    """Does nothing. It replaces ``_Start.sent`` if no other replay waits for this one."""

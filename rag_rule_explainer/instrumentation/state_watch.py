@@ -21,8 +21,8 @@ from .shared_state.writing import written_by
 
 
 class StateWatch:
-    """A ``StateWatch`` watches an application's state during the runs of one explanation. It is made
-    before the baseline.
+    """A ``StateWatch`` watches an application's state during the runs of one explanation. Make it before
+    the baseline runs.
 
     ``leftovers``: finds texts of omitted sources in requests. ``lasting``: finds state that lasts after a
     run. ``outside``: watches files and environment variables. ``rewinding``: restores the state before
@@ -37,8 +37,8 @@ class StateWatch:
         steady: Steady,
         isolated: Callable[[], Iterable[Hashable]],
     ) -> None:
-        # Objects of the user's classes in an input are watched like the application: if they cannot be
-        # copied, all runs share them.
+        # All runs share the objects of an input that cannot be copied, such as objects of the user's
+        # classes. So their state is watched as well.
         application: object = [root, *given] if given else root
         self._application = application
         self._steady = steady
@@ -67,14 +67,15 @@ class StateWatch:
         self.alone = OneAtATime(root, written, self.outside)
 
     def miss_the_baseline(self) -> None:
-        """Records that the baseline had ended before this object was made, so that the state before the
-        baseline is unknown."""
+        """Records that this object was made after the baseline, so that the state before the baseline is
+        unknown."""
         self.leftovers.miss_the_baseline()
         self.rewinding.miss_the_baseline()
 
     def limit_to(self, tools: frozenset[str] | None) -> None:
-        """Records the names of the only tools that may run in replays; None if all may. State that only
-        functions of other tools read does not influence replays."""
+        """Limits the watch to state that replays can read. ``tools``: the names of the only tools that
+        may run in replays; None if all tools may run. State that only functions of other tools read is
+        ignored."""
         self._tools = tools
         self.rewinding.limit_to(tools)
 
@@ -96,8 +97,8 @@ class StateWatch:
 
     @contextmanager
     def turn(self, sources: Sequence[str]) -> Generator[None, None, None]:
-        """Waits, blocking the thread, until a replay may run; the replay runs in the block. If the block
-        is inside ``rewinding.wanted()``, the state before the baseline is restored for the block.
+        """Waits until a replay may run in the block; the thread is blocked meanwhile. If the block is
+        inside ``rewinding.wanted()``, the replay starts with the state from before the baseline.
 
         ``sources``: the ids of the sources of the replay.
         """
@@ -110,7 +111,8 @@ class StateWatch:
 
     @asynccontextmanager
     async def aturn(self, sources: Sequence[str]) -> AsyncGenerator[None, None]:
-        """Does the same as ``turn``, but waits on the event loop instead of blocking the thread."""
+        """Waits on the event loop until a replay may run in the block. ``sources``: the ids of the
+        sources of the replay. The state is restored as in ``turn``."""
         if not self.rewinding.is_wanted:
             async with self.alone.aturn():
                 yield
@@ -229,8 +231,8 @@ class StateWatch:
         self.rewinding.remember(self.rewinding.clause, None)
 
     def _is_settled(self, place: str) -> bool:
-        """Returns True iff a change of this attribute or variable does not matter: the user's ``ignore=``
-        names it, or every run leaves the same value in it. ``place``: its name in messages."""
+        """Returns True iff changes of this attribute or variable do not matter: ``ignore=`` names it, or
+        every run leaves the same value in it. ``place``: its name in messages."""
         return self._steady.is_ignored(place) or self.rewinding.is_constant(place)
 
     def _is_tried(self, name: str) -> bool:

@@ -1,6 +1,6 @@
 """This module handles tool calls in a thread or task that began outside of all runs, such as a worker
-that works for several runs. For which run such a call is made can only be guessed. So the call never gets
-a recorded result: a baseline with such a call is not explained, and a replay is ended."""
+that works for several runs. It is then unknown to which run a call belongs, so the call never gets a
+recorded result. A baseline with such a call is not explained, and a replay with one is ended."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -24,13 +24,13 @@ _NOT_RUN = (
 
 def stray_use(name: str, arguments: Callable[[], object], begun: Participation | None) -> UsedTool | None:
     """Handles a tool call in a thread or task that is part of no current run. Returns None if the tool
-    is to run, else the call with the result that it gets instead. ``arguments``: returns the arguments
-    of the call. ``begun``: the baseline in which this thread or task (perhaps a worker that later
-    runs use as well) began; None if it began outside of runs.
+    may run, otherwise the call with the result that it gets instead. ``arguments``: returns the arguments
+    of the call. ``begun``: the baseline in which this thread or task began; None if it began outside of
+    runs.
 
-    Each run whose model has asked for a call of this tool records the tool in ``stray``. If such a run is
-    a replay, the replay and the explanation end. But a thread that began outside of runs may work for
-    others, such as the clients of a server. For its call, a replay ends only if its model asked for
+    The tool is recorded in the ``stray`` of each run whose model asked for a call of it. If such a run is
+    a replay, the replay and the explanation end. A thread that began outside of runs may also work for
+    others, such as the clients of a server. For its calls, a replay ends only if its model asked for
     exactly this call and the replay waits for another thread.
     """
     runs: list[Participation] = [each for each in open_runs() if not each.gate.closed]
@@ -60,13 +60,13 @@ def _is_called_here(run: Participation) -> bool:
 
 
 def _pending(run: Participation) -> list[MadeCall]:
-    """Returns the calls that the models of a run have asked for, and that nothing has answered."""
+    """Returns the calls that the models of a run have asked for and that have no result yet."""
     return [each for each in run.unexecuted if each.answered is None]
 
 
 def _fits(asked: ToolCall, made: ToolCall) -> bool:
-    """Returns True iff the call ``made`` is of the tool that a model ``asked`` for, with all arguments
-    that it asked for. Further arguments are allowed, because the application may have added them."""
+    """Returns True iff ``made`` is a call of the tool that a model ``asked`` for, with all arguments that
+    the model gave. It may have more arguments, because the application may have added some."""
     given: Any = made.arguments
     if asked.name != made.name or not isinstance(asked.arguments, Mapping):
         return asked == made
@@ -77,12 +77,11 @@ def _fits(asked: ToolCall, made: ToolCall) -> bool:
 
 
 def _given(run: Participation, name: str) -> list[UsedTool]:
-    """Returns a list with the call and the result that it gets, if a model of this run asked for the
-    call and the tool must not run. The result is the tool's stub, or the reason why the tool does not
-    run. Returns an empty list if the tool is to run.
+    """Returns a list with one call and the result that it gets instead of running the tool ``name``: the
+    tool's stub, or a text that says why the tool does not run. Returns an empty list if the tool may run.
 
-    If the result is the reason, the replay and the explanation end. No error is raised, because it would
-    end a thread that may also work for others.
+    If the result is such a text, the replay and the explanation end. No error is raised here, because an
+    error would end a thread that may also work for others.
     """
     replay = run.tool_replay
     if name in run.stubs:

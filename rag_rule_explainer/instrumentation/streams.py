@@ -29,8 +29,8 @@ class AsyncForwarded:
     calls ``begin``, and yields the chunks of the async stream that ``begin`` returns. ``aclose`` closes
     that stream.
 
-    It is not an async generator. At the end of an event loop, ``asyncio.run`` closes all async generators
-    at the same time. If one of them were closing a second one just then, an error would be reported.
+    It is not an async generator, because ``asyncio.run`` closes all async generators at the same time
+    when an event loop ends. If one generator then closed another, an error would be reported.
     """
 
     def __init__(
@@ -103,13 +103,13 @@ def _produced(
 
 
 def _nothing() -> None:
-    """Does nothing. It replaces the ``close`` of a stream that has none."""
+    """Does nothing. It is used for streams that have no ``close`` method."""
 
 
 @asynccontextmanager
 async def _closing(stream: AsyncIterator[Any]) -> AsyncGenerator[AsyncIterator[Any], None]:
-    """Closes the stream at the end of the block if it is an async generator; other streams cannot be
-    closed."""
+    """Closes the stream at the end of the block if it is an async generator. Other streams have no method
+    to close them."""
     try:
         yield stream
     finally:
@@ -123,7 +123,7 @@ def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
     except StopIteration:
         return _END
     except Exception as error:
-        # The context manager ``block`` may raise a clearer error in place of this one.
+        # The context manager ``block`` may raise a clearer error instead of ``error``.
         if open_until_then.__exit__(type(error), error, error.__traceback__):
             return _END
         raise

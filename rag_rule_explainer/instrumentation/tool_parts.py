@@ -29,8 +29,8 @@ _CONTAINERS: tuple[type, ...] = (dict, set, frozenset, *_LISTED)
 _OF_C = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
 _LOCKS: tuple[type, ...] = (type(threading.Lock()), type(threading.RLock()))
 _DEEPEST = 5
-"""The largest number of nested levels at which the parts of a tool are taken apart. For example, a tool
-holds a function, and this function may use another one. Values below this level are compared by their
+"""The largest number of nested levels at which a tool is divided into parts. For example, a tool holds a
+function, and this function may use another function. Values at deeper levels are compared by their
 content."""
 _STEADY = Steady()
 _MOST = 2_000
@@ -43,10 +43,10 @@ class _Unknown(Exception):
 
 
 class ToolParts(NamedTuple):
-    """A ``ToolParts`` holds the parts of a tool. ``stable``: the parts that can be compared as they are:
-    code, texts, numbers, and names of classes. ``objects``: all other objects in the tool. ``contents``:
-    the content of each of these objects at the time when this record was made; None for an object whose
-    content is not known."""
+    """A ``ToolParts`` holds the parts of a tool: its code, and the values that this code uses.
+    ``stable``: the parts that can be compared at once: code, texts, numbers, and names of classes.
+    ``objects``: all other objects in the tool. ``contents``: the content of each of these objects at the
+    time when this record was made; None for an object whose content is unknown."""
 
     stable: tuple[Any, ...]
     objects: tuple[Any, ...]
@@ -71,9 +71,8 @@ class ToolParts(NamedTuple):
         )
 
     def differ_from(self, other: "ToolParts") -> bool:
-        """Returns True iff the tools differ in something that can be compared, other than a part that
-        differs from run to run without a meaning, such as an id or a time. Returns False if this is not
-        known."""
+        """Returns True iff it is certain that the tools differ: in code, texts or numbers, or in the
+        known content of an object. Ids and times are ignored, because they differ in every run."""
         if len(self.objects) != len(other.objects) or _steady(self.stable) != _steady(other.stable):
             return True
         sides = zip(self.objects, other.objects, self.contents, other.contents, strict=True)
@@ -87,7 +86,8 @@ class ToolParts(NamedTuple):
 
 
 def _steady(parts: Any) -> Any:
-    """Returns parts of a tool with placeholders for ids and times, see ``Steady``."""
+    """Returns the parts of a tool with placeholders in place of ids and times, which differ in every
+    run."""
     if isinstance(parts, tuple):
         return tuple(map(_steady, cast("tuple[Any, ...]", parts)))
     if isinstance(parts, frozenset):
@@ -96,9 +96,9 @@ def _steady(parts: Any) -> Any:
 
 
 def _stable(value: Any, objects: list[Any], depth: int) -> Any:
-    """Returns the stable part of a value (see ``ToolParts``). If this is only the name of the value's
-    class, also adds the value to ``objects``. ``depth``: the level of the value inside the tool; the tool
-    has 0."""
+    """Returns what can be compared at once of a value: code, texts, numbers and names of classes. If this
+    is only the name of the value's class, also adds the value to ``objects``, to be compared separately.
+    ``depth``: the number of levels between the tool and the value; 0 for the tool itself."""
     value = _unrecorded(value)
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):
@@ -117,8 +117,8 @@ def _stable(value: Any, objects: list[Any], depth: int) -> Any:
 
 
 def _unrecorded(value: Any) -> Any:
-    """Returns the user's function in the place of a function of this package that records its calls, as
-    a tool has that was made of ``other_tool.func``. Returns any other value as it is."""
+    """Returns the user's function, if ``value`` is a function of this package that records the calls of
+    the user's function. Returns any other value unchanged."""
     while (
         isinstance(value, FunctionType)
         and hasattr(value, "__wrapped__")
@@ -135,8 +135,9 @@ def _is_made_by_a_function(kind: type) -> bool:
 
 
 def _parts_of(value: Any, depth: int) -> tuple[Any, Sequence[Any]] | None:
-    """Divides a value into two: what can be compared at once, such as code and names of attributes, and
-    the values inside it. Returns None if the value is not taken apart. ``depth``: see ``_stable``."""
+    """Divides a value into a pair: what can be compared at once, such as code and names of attributes,
+    and the list of the values inside it. Returns None if the value is not divided, because its content is
+    compared instead. ``depth``: the number of levels between the tool and the value."""
     if isinstance(value, FunctionType):
         return _parts_of_function(value)
     if isinstance(value, MethodType):
@@ -157,7 +158,7 @@ def _parts_of(value: Any, depth: int) -> tuple[Any, Sequence[Any]] | None:
 def _parts_of_function(value: FunctionType) -> tuple[Any, Sequence[Any]]:
     cells = [each.cell_contents for each in value.__closure__ or () if _is_filled(each)]
     defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
-    # Two modules may be made of the same text, so the module itself is compared too.
+    # Functions of two modules may have the same code, so the globals of the module are compared too.
     inside = (value.__globals__, *defaults, *cells, *vars(value).copy().values())
     return (value.__module__, own_code(value)), inside
 
@@ -165,16 +166,16 @@ def _parts_of_function(value: FunctionType) -> tuple[Any, Sequence[Any]]:
 def _is_filled(cell: Any) -> bool:
     try:
         return cell.cell_contents is not _is_filled
-    except ValueError:  # a variable that has no value yet
+    except ValueError:  # the variable has no value yet
         return False
 
 
 def _content_of(value: Any) -> Any:
-    """Returns the content of a value as nested tuples, which are equal for values that do the same.
-    Returns None if the content is not known."""
+    """Returns the content of a value as nested tuples. Values with equal tuples behave equally. Returns
+    None if the content is unknown."""
     try:
         return _content(value, {})
-    except Exception:  # also of the user's code, such as a property that raises
+    except Exception:  # the user's code may raise any error, for example in a property
         return None
 
 
@@ -203,7 +204,7 @@ def _is_too_long(value: Any) -> bool:
 
 
 def _is_a_module(value: Any) -> bool:
-    """Returns True iff the value is the dict of a module's globals. Its content is not compared."""
+    """Returns True iff the value is the dict of a module's globals, whose content is not compared."""
     return isinstance(value, dict) and "__builtins__" in value
 
 
@@ -246,9 +247,9 @@ def _in_class(kind: type[Any], seen: dict[int, tuple[int, Any]]) -> Iterator[Any
 
 
 def _in_attributes(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[Any]:
-    """Yields the class and the attributes of an object. Raises _Unknown if the object may have further
-    content, for example in C, or if it has no attributes: such an object may be used only for its
-    identity."""
+    """Yields the class and the attributes of an object. Raises _Unknown if the object may have other
+    content too, for example in C. Also raises it if the object has no attributes, because it may then be
+    used only for its identity."""
     kind = cast("type[Any]", type(value))
     held = None if any(map(_is_made_in_c, kind.__mro__)) else held_by(value)
     if held is None or not (held or _is_made_by_a_function(kind)):

@@ -1,8 +1,8 @@
 """This module records the results of tools in the baseline, and answers the tool calls of replays from
 the record, so that no tool runs again.
 
-Tools that retrieve are an exception: they run in replays, where the gate returns the recorded results of
-their searches without the omitted sources.
+Tools that retrieve are an exception: they run in replays, and their searches get the recorded results of
+the baseline's searches, without the omitted sources.
 """
 
 import threading
@@ -43,8 +43,8 @@ class Omits(Protocol):
     """An ``Omits`` removes the omitted sources from the results that one replay gets."""
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
-        """Returns the outcome of a call of the baseline, without the omitted sources. ``key``, ``place``:
-        see ``NotedResult``."""
+        """Returns the outcome of a call of the baseline, without the omitted sources. ``key``: the key of
+        the call, equal for equal calls; ``place``: the number of equal calls before it."""
         ...
 
     def new(self, result: Any) -> Any:
@@ -57,8 +57,8 @@ class ResultSources(Protocol):
 
     def omitting(self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]) -> Omits:
         """Returns an ``Omits`` that removes the omitted sources from the results that one replay gets.
-        ``kept``: the ids of the retained sources; ``deliver``: a function that is called with the ids of
-        the retained sources in a result, and with True iff the baseline had this result."""
+        ``kept``: the ids of the retained sources; ``deliver``: is called with the ids of the retained
+        sources in each result, and with True iff the baseline had this result."""
         ...
 
     def ids_in(self, noted: NotedResult) -> tuple[str, ...]:
@@ -68,11 +68,14 @@ class ResultSources(Protocol):
 
 @dataclass(slots=True, eq=False)
 class ToolRecord:
-    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
-    order. Thread-safe. ``executed``: these calls; ``noted``: their results, in the order in which the
-    tools ended; ``not_begun``: the calls of tools that lack the interface (sync or async) that was
-    called, with their errors; ``keys``: makes the keys of calls; ``tools``: tells tools of one name
-    apart; ``faults``: the error message for each tool that a replay may have run although it must not."""
+    """A ``ToolRecord`` stores the outcomes of the tool calls of the baseline. Thread-safe.
+
+    - ``executed``: the calls; ``noted``: their results, in the order in which the tools ended.
+    - ``not_begun``: the calls that failed before the tool began, with their errors: the tool lacks the
+      interface (sync or async) that was called.
+    - ``keys``: makes the keys of calls. ``tools``: distinguishes tools with the same name.
+    - ``faults``: the error message for each tool that a replay may have run although it must not.
+    """
 
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
@@ -107,13 +110,14 @@ class ToolRecord:
             known.append(kept)
 
     def key_of(self, name: str, given: object, tool: object) -> str:
-        """Returns the key of a call of the baseline. ``given``: the way in which the tool was called (see
-        ``recording_calls``) and its arguments; ``tool``: see ``NamedTools``."""
+        """Returns the key of a call of the baseline; equal calls have equal keys. ``given``: the
+        arguments, and the name of the attribute, such as "func", by which the tool was called; ``tool``:
+        the tool, or its function; None if it is not known."""
         return self.keys.of(name, (self.tools.note(name, tool), given))
 
     def inside(self, at: int) -> list[ExecutedCall]:
         """Returns the tool calls that were made, at any depth, inside another tool call. ``at``: the
-        moment of the other call (see ``ExecutedCall``)."""
+        moment of the other call, as a number."""
         own = [each for each in self.executed.copy() if at and each.inside == at]
         return [*own, *(deeper for each in own for deeper in self.inside(each.at))]
 
@@ -127,33 +131,35 @@ class ToolRecord:
 
 @dataclass(slots=True, eq=False)
 class ToolReplay:
-    """A ``ToolReplay`` answers the tool calls of one replay. Thread-safe.
-
-    ``record``: the calls of the baseline. ``retrieving``: the names of the tools that retrieve, which
-    always run. ``safe``: those that the user named safe, which run if the record has no result.
-    ``on_new``: the outcome of a call that is not in the record: "unknown" ends the replay, "live" runs
-    the tool, a function gives the result. ``cut``: why the replay was ended; empty if it was not.
-    ``late``: the tool calls that were tried after the end. ``omitting``: removes omitted sources from
-    results; None if no result has any. ``others``: by name, a hint that the baseline called another tool
-    of this name; ``uncertain``: names of tools that may not be the ones that the baseline called.
-    """
+    """A ``ToolReplay`` answers the tool calls of one replay. Thread-safe."""
 
     record: ToolRecord
+    """The calls of the baseline."""
     retrieving: Collection[str] = ()
+    """The names of the tools that retrieve, which always run."""
     safe: Collection[str] = ()
+    """The names of the tools that the user named safe, which run if the record has no result."""
     on_new: OnNewToolCall = "unknown"
+    """The outcome of a call that is not in the record: "unknown" ends the replay, "live" runs the tool, a
+    function gives the result."""
     omitting: Omits | None = None
+    """Removes omitted sources from results; None if no result contains sources."""
     cut: str = ""
+    """The reason why the replay was ended; empty if it was not."""
     late: list[ToolCall] = field(default_factory=list[ToolCall])
+    """The tool calls that were tried after the end."""
     others: dict[str, str] = field(default_factory=dict[str, str])
+    """By the name of a tool: a hint for messages that the baseline called another tool of this name."""
     uncertain: set[str] = field(default_factory=set[str])
+    """The names of tools that may differ from the tools of these names that the baseline called."""
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def key_of(self, name: str, given: object, tool: object, made: MadeTools) -> str:
-        """Returns the key of a call of the replay. ``given``, ``tool``: see ``ToolRecord.key_of``;
-        ``made``: the tools that the replay made itself."""
+        """Returns the key of a call of the replay, which is that of an equal call of the baseline.
+        ``given``: the arguments, and the name of the attribute by which the tool was called; ``tool``:
+        the tool, or its function; ``made``: the tools that the replay made itself."""
         found = self.record.tools.recognised(name, tool, made)
         if found.number is None:
             self.others[name] = OF_ANOTHER_TOOL.format(name=name)
@@ -163,7 +169,8 @@ class ToolReplay:
 
     def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
         """Returns the outcome that the call gets without a run of its tool; None if the tool is to run.
-        Raises NewToolCall if the replay ends here. ``key``: the key of the call, see ``CallKeys``."""
+        Raises NewToolCall if the replay ends here. ``key``: the key of the call, equal for equal
+        calls."""
         if self.cut:
             self.late.append(call)
         self.check()
@@ -192,8 +199,7 @@ class ToolReplay:
         raise ReplayEnded(self.cut)
 
     def lasting(self, result: Any) -> Any:
-        """Returns a result that the record does not have, as the application gets it: without the omitted
-        sources."""
+        """Returns a new result, which the record does not have, without the omitted sources."""
         return result if self.omitting is None else self.omitting.new(result)
 
     def check(self) -> None:
@@ -226,7 +232,8 @@ class UsedTool:
     is_own: bool = True
 
     def noted(self, result: Any) -> Any:
-        """Records the result of a tool that ran, and returns the result that the application gets."""
+        """Records the result of a tool that ran. Returns the result that the application gets: in a
+        replay, the omitted sources are removed from it."""
         if self.record is not None and self.call is not None:
             outcome = ToolOutcome(result, at=self.at)
             self.record.note(self.call, self.key, outcome, self.replies, self.within, is_own=self.is_own)
@@ -250,9 +257,9 @@ class UsedTool:
 
 
 def _has_not_begun(error: Exception) -> bool:
-    """Returns True iff a tool failed before it began, because it has no interface (sync or async) of the
-    kind that was called. The error then passed only through code of the frameworks and of this package. A
-    tool may have acted before it raised any other error."""
+    """Returns True iff a tool failed before it began, because it lacks the interface (sync or async) that
+    was called. The error has then passed only through code of the frameworks and of this package. Before
+    any other error, the tool may have acted."""
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     names = (str(frame.f_globals.get("__name__", "")) for frame in frames)
     is_alone = all(each.startswith(FRAMEWORKS) or is_named_as_ours(each) for each in names)

@@ -28,8 +28,8 @@ SEEDS_WITHOUT_RULE = 8
 """After this number of candidates in a row that are no rules, the search changes its direction: from
 below to above, or back."""
 STUCK = 4
-"""A falsifier (an antecedent whose own subset breaks the condition) is regarded as maximal if this number
-of units in a row cannot be added to it."""
+"""A falsifier is no longer enlarged after this number of units in a row could not be added to it. (A
+falsifier is an antecedent whose own subset breaks the condition.)"""
 
 MiningSteps = Generator[Wanted, Verdicts, None]
 Growing = Generator[Wanted, Verdicts, Mask]
@@ -94,9 +94,9 @@ class AntecedentSearch:
         self.falsifiers: list[Mask] = []
 
     def start(self) -> None:
-        """Prepares both directions of the search. Fills ``candidates`` with the sets that may be rules,
-        for the search from below, and ``remainders`` with the sets of units whose removal leaves no known
-        rule, for the search from above."""
+        """Prepares both directions of the search. ``candidates`` gets the sets of units that may be
+        rules; from below, the smallest is tested next. ``remainders`` gets the sets whose removal leaves
+        no known rule; from above, all units except the smallest of these sets are tested."""
         outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
         done = [*self.found, *self.unresolved]
         self.candidates = HittingSets(self.lattice, outside, done)
@@ -111,9 +111,9 @@ class AntecedentSearch:
         begin_below: bool,
     ) -> Test:
         """Searches in both directions, by turns. Returns True when there is no further candidate, and
-        False if ``is_enough()`` became true before. ``from_below``: tests the next set of
-        ``candidates``. ``from_above``: does the same for ``remainders``. ``begin_below``: True to begin
-        with ``from_below``."""
+        False if ``is_enough()`` became true before. ``from_below``: tests a set of ``candidates``.
+        ``from_above``: gets one of ``remainders``, and tests all other units. ``begin_below``: True to
+        begin with ``from_below``."""
         below, fruitless = begin_below, 0
         while not is_enough():
             found = len(self.found)
@@ -137,20 +137,23 @@ class AntecedentSearch:
         self.set_aside(candidate)
 
     def set_aside(self, candidate: Mask) -> None:
-        """Excludes a candidate, and the antecedents that contain it, from both directions."""
+        """Excludes a candidate, and the antecedents that contain it, from both directions of the
+        search."""
         self.candidates.block(candidate)
         self.remainders.hit(candidate)
 
     def ruled_out(self, falsifier: Mask) -> MiningSteps:
-        """Excludes all antecedents that a falsifier contains, because they are no rules. A falsifier is
-        an antecedent whose own subset breaks the condition. It is first enlarged as far as possible, so
-        that more antecedents are excluded. An antecedent with the verdict UNKNOWN is excluded in the
-        same way, because it cannot be tested."""
+        """Excludes all antecedents that a falsifier contains, because they are no rules.
+
+        A falsifier is an antecedent whose own subset breaks the condition. It is first enlarged as far
+        as possible, so that more antecedents are excluded. An antecedent with the verdict UNKNOWN is
+        excluded in the same way, because it cannot be tested.
+        """
         self.exclude((yield from self.grown(falsifier)))
 
     def exclude(self, falsifier: Mask) -> None:
-        """Excludes a falsifier (an antecedent whose own subset breaks the condition) and all antecedents
-        that it contains from both directions."""
+        """Makes both directions of the search skip a falsifier (an antecedent whose own subset breaks
+        the condition) and all antecedents inside it, because none of them is a rule."""
         outside = self.lattice.complement(falsifier)
         self.falsifiers.append(falsifier)
         self.candidates.hit(outside)
@@ -169,8 +172,8 @@ class AntecedentSearch:
         ``units``."""
         candidate, rest = 0, units
         while (yield from self.fails(candidate)):
-            # If enough of the first units of ``rest`` are added to the candidate, it no longer fails. The
-            # last of these units is necessary for that, so it is kept; the units after it are not.
+            # The candidate no longer fails when enough of the first units of ``rest`` are added to it.
+            # The last of these units is necessary for that, so it is kept; the units after it are not.
             needed = yield from boundary(candidate, rest)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]
@@ -178,9 +181,9 @@ class AntecedentSearch:
 
     def grown(self, falsifier: Mask) -> Growing:
         """Returns a falsifier (an antecedent whose own subset breaks the condition) that contains
-        ``falsifier``, and as many further units as this search can add. A step adds units up to the
-        first one with which the condition holds again, and leaves this unit out. The search ends when
-        each unit was tried, or ``STUCK`` steps in a row could add no unit."""
+        ``falsifier``, and as many other units as this search can add. A step adds units up to the first
+        one with which the condition holds again, and leaves this unit out. The search ends when each unit
+        was tried, or ``STUCK`` steps in a row could add no unit."""
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
         stuck = 0
@@ -214,13 +217,13 @@ class AntecedentSearch:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Returns True iff the own subset of the antecedent ``mask`` breaks the condition."""
+        """Returns True iff the condition breaks on the own subset of the antecedent ``mask``."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 
     def fails(self, mask: Mask) -> Test:
-        """Returns True iff a known falsifier contains the antecedent, or the own subset of the
-        antecedent does not have the verdict HOLDS. The own subset is probed only if no known falsifier
+        """Returns True iff the antecedent cannot be a rule: a known falsifier contains it, or its own
+        subset does not have the verdict HOLDS. The own subset is probed only if no known falsifier
         contains the antecedent."""
         if self.is_falsified(mask):
             return True
@@ -249,7 +252,7 @@ class AntecedentSearch:
 
     def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> MiningSteps:
         """Requests verdicts on the masks that have none yet, and waits until all have one. ``crucial``:
-        see ``Ask``."""
+        True if a wrong verdict would do much harm, so that it is voted on if there are votes."""
         missing = {mask for mask in masks if mask not in self.seen}
         # Sorted so that consecutive prompts have a long common prefix, which providers may cache.
         in_order = sorted(missing, key=self.lattice.complement)

@@ -27,17 +27,17 @@ _LANE = 32
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """This miner finds the minimal antecedents with a confidence of at least ``share``. It requests the
-    verdicts on all 2^n subsets.
+    """This miner finds the minimal sets of units with which a rule has a confidence of at least
+    ``share``. The confidence is the share of the subsets with these units on which the condition holds.
+    The miner requests the verdicts on all 2^n subsets.
 
-    ``minimal``: False to find all antecedents with at least this confidence. A subset without a verdict
-    is treated as if the condition broke on it. So a claim that is made before all verdicts are known
-    stays true afterwards.
+    ``minimal``: False to find all such sets. A subset without a verdict is treated as if the condition
+    broke on it. So a claim that is made before all verdicts are known stays true afterwards.
     """
 
     by_prefix: ClassVar[bool] = True
-    """True: each worker takes asks (requests for verdicts) whose prompts begin like its last prompt,
-    because servers evaluate them faster; see ``sharing``."""
+    """True means: each worker prefers subsets whose prompt begins like the last prompt that it sent,
+    because servers evaluate such prompts faster."""
 
     kind: RuleKind
     share: float
@@ -65,9 +65,9 @@ class Confidence:
 def confident(
     kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict], share: float
 ) -> list[Mask]:
-    """Returns each antecedent for which the condition holds on at least the share ``share`` (from 0 to 1)
-    of the subsets to which it applies. A subset without a verdict is treated as one on which it does not
-    hold."""
+    """Returns each antecedent (set of units that a rule names) for which the condition holds on at least
+    ``share`` (from 0 to 1) of the subsets to which the rule applies. A subset without a verdict is
+    treated as one on which it does not hold."""
     flip = kind.flip(lattice)
     holds = [0] * len(lattice.masks())
     for mask, verdict in verdicts.items():

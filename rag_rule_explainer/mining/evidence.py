@@ -37,22 +37,22 @@ class Evidence:
             self._families = {v: family(m, lattice.size) for v, m in self._masks.items()}
 
     def applicable(self, antecedent: Antecedent) -> int:
-        """Returns the number of subsets to which the antecedent applies."""
+        """Returns the number of subsets to which a rule with this antecedent (these units) applies."""
         return 1 << (self._lattice.size - antecedent.bit_count())
 
     def observed(self, antecedent: Antecedent) -> int:
-        """Returns on how many of the subsets to which the antecedent applies the condition was seen to
-        hold."""
+        """Returns on how many of the subsets to which a rule with this antecedent (these units) applies
+        the condition was seen to hold."""
         return self._count(Verdict.HOLDS, antecedent)
 
     def broken(self, antecedent: Antecedent) -> int:
-        """Returns on how many of the subsets to which the antecedent applies the condition was seen to
-        break."""
+        """Returns on how many of the subsets to which a rule with this antecedent (these units) applies
+        the condition was seen to break."""
         return self._count(Verdict.BREAKS, antecedent)
 
     def is_broken(self, antecedent: Antecedent) -> bool:
-        """Returns True iff the condition was seen to break on a subset to which the antecedent applies.
-        Faster than ``broken`` if it is called for many antecedents."""
+        """Returns True iff the condition was seen to break on a subset to which a rule with this
+        antecedent (these units) applies. Faster than ``broken`` if it is called for many antecedents."""
         if not self._families:
             return any(mask & antecedent == antecedent for mask in self._masks[Verdict.BREAKS])
         if not self._inside_broken:
@@ -62,30 +62,29 @@ class Evidence:
         return bool(self._inside_broken[antecedent >> 3] >> (antecedent & 7) & 1)
 
     def breaking(self, antecedent: Antecedent) -> list[Subset]:
-        """Returns the subsets to which the antecedent applies and on which the condition was seen to
-        break."""
+        """Returns the subsets to which a rule with this antecedent (these units) applies and on which
+        the condition was seen to break."""
         flip = self._flip
         return [Subset(m ^ flip) for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
 
     def holding(self, antecedents: Collection[Antecedent]) -> list[Subset]:
-        """Returns the subsets to which at least one of the antecedents applies and on which the condition
-        was seen to hold."""
+        """Returns the subsets to which a rule with at least one of these antecedents (sets of units)
+        applies, and on which the condition was seen to hold."""
         holds = self._masks[Verdict.HOLDS]
         return [Subset(m ^ self._flip) for m in holds if any(is_subset(own, m) for own in antecedents)]
 
     def border(self) -> tuple[Antecedent, ...]:
-        """Returns the border: all antecedents on whose own subset (exactly their units retained, or
-        omitted) the condition was seen to break, except those that are contained in another one. The
-        largest come first. After an exact search, the border is the set B that the docstring of ``mono``
-        defines."""
+        """Returns the border: the antecedents on whose own subset (exactly their units retained, or
+        omitted) the condition was seen to break, without those that another such antecedent contains.
+        The largest come first."""
         if self._border is None:  # it is computed once
             broken = map(Antecedent, self._masks[Verdict.BREAKS])
             self._border = tuple(sorted(maximal(broken, self._lattice.size), key=_largest_first))
         return self._border
 
     def holds_on_all(self, antecedent: Antecedent) -> bool:
-        """Returns True iff the condition was seen to hold on all subsets to which the antecedent
-        applies."""
+        """Returns True iff the condition was seen to hold on all subsets to which a rule with this
+        antecedent (these units) applies."""
         return self.observed(antecedent) == self.applicable(antecedent)
 
     def _count(self, verdict: Verdict, antecedent: Antecedent) -> int:

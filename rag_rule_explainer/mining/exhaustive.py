@@ -21,8 +21,8 @@ class Exhaustive:
     False to find all rules."""
 
     by_prefix: ClassVar[bool] = True
-    """True: each worker takes asks (requests for verdicts) whose prompts begin like its last prompt,
-    because servers evaluate them faster; see ``sharing``."""
+    """True means: each worker prefers subsets whose prompt begins like the last prompt that it sent,
+    because servers evaluate such prompts faster."""
 
     kind: RuleKind
     minimal: bool = True
@@ -46,7 +46,7 @@ class Exhaustive:
 
 
 def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> tuple[Mask, ...]:
-    """Returns the valid antecedents. An antecedent is valid if all subsets to which it applies have the
+    """Returns the sets of units that make valid rules: all subsets to which such a rule applies have the
     verdict HOLDS."""
     flip = kind.flip(lattice)
     return tuple(

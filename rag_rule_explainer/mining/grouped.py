@@ -27,8 +27,8 @@ from .sampled import Sampled
 from .transversal import Transversal
 
 MOST_EXACT = 10
-"""The largest number of groups over which the search misses no rule. Over more, it tests rules on random
-subsets."""
+"""The largest number of groups for which the search is exact, so that it misses no rule. With more
+groups, it tests rules on random subsets."""
 ENOUGH = 4
 """With at least this many groups, the search ends if the condition holds on all subsets of the groups.
 With fewer, the groups are divided once more, because this result could be chance."""
@@ -36,8 +36,8 @@ With fewer, the groups are divided once more, because this result could be chanc
 MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
 GroupTrial = Generator[Wanted, Verdicts, bool]
 Open = tuple[Mask, Ask]
-"""An ``Open`` holds one request for a verdict in two forms: its antecedent (a mask of sources), and the
-ask that the miner of the current round has made for it (its key is a mask of groups)."""
+"""A request for a verdict that waits for its answer: the antecedent (a mask of sources), and the ask by
+which the miner of the current round requested it (with a mask of groups as its key)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Grouped:
     ``partitions``: ways to divide all sources into groups (disjoint masks), the coarsest way first. A
     group that none of these ways divides is halved. ``sampled``, ``seed``: the settings for tests of
     rules over more than ``MOST_EXACT`` groups. ``kinds``: the number of searches that a joint guarantee
-    covers (see ``Sampled``).
+    covers, if the settings ask for a guarantee about all rules together.
     """
 
     kind: RuleKind
@@ -71,7 +71,7 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """The _Groups are the groups of sources in one round, as disjoint masks."""
+    """A ``_Groups`` holds the groups of sources in one round, as disjoint masks."""
 
     masks: tuple[Mask, ...]
 
@@ -109,9 +109,9 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
-        # Antecedents are probed once with each of these masks added: 0, later also all dropped sources.
+        # The masks to add to each antecedent, one for each probe: 0, later also all dropped sources.
         self.beside: tuple[Mask, ...] = (0,)
-        # ``found`` returns the current claims of this round; ``before`` has the previous round's claims.
+        # ``found`` returns the rules claimed now; ``before`` has those of the previous round.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
         self.before: tuple[Claim, ...] = ()
         self.stop = ""
@@ -164,8 +164,8 @@ class _Search:
     def answers(
         self, opened: Iterable[Open], waiting: dict[Mask, Open], asks: list[Ask]
     ) -> dict[Subset, Verdict]:
-        """Returns the known verdicts on the requests ``opened``, by subset of groups. For each other
-        request, adds an ask to ``asks`` and the request to ``waiting``."""
+        """Returns the known verdicts on the requests ``opened``, each under the key of its ask. For each
+        other request, adds an ask to ``asks`` and the request to ``waiting``."""
         answers = dict[Subset, Verdict]()
         for antecedent, ask in opened:
             verdict, missing = self.known(antecedent)
@@ -188,8 +188,8 @@ class _Search:
         return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns the verdict on an antecedent, or None and the antecedent whose verdict must be
-        requested. The verdict is BREAKS if the condition is known to break on a larger antecedent."""
+        """Returns the verdict on an antecedent; or, if it is not known, None and the sources to probe for
+        it. The verdict is BREAKS if the condition is known to break on a larger antecedent."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:

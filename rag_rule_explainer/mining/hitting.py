@@ -1,5 +1,5 @@
-"""This module finds hitting sets, smallest first, by the solver python-sat. A *hitting set* has at least
-one unit in common with each of some given masks."""
+"""This module finds hitting sets, smallest first, by the solver python-sat. A *hitting set* is a set of
+units that has at least one unit in common with each of some given masks."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,8 +8,8 @@ from ..lattice import Lattice, Mask
 
 
 class HittingSets:
-    """The HittingSets are all sets of units that have a unit in common with each mask in ``hit``, and
-    that contain no mask in ``blocked`` completely. The methods ``hit`` and ``block`` add further
+    """A ``HittingSets`` finds the sets of units that have a unit in common with each mask in ``hit``,
+    and that contain no mask in ``blocked`` completely. The methods ``hit`` and ``block`` add further
     masks."""
 
     def __init__(self, lattice: Lattice, hit: Iterable[Mask] = (), blocked: Iterable[Mask] = ()) -> None:

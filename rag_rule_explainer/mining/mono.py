@@ -41,8 +41,8 @@ class Mono:
     rules."""
 
     by_prefix: ClassVar[bool] = True
-    """True: each worker takes asks (requests for verdicts) whose prompts begin like its last prompt,
-    because servers evaluate them faster; see ``sharing``."""
+    """True means: each worker prefers subsets whose prompt begins like the last prompt that it sent,
+    because servers evaluate such prompts faster."""
 
     kind: RuleKind
     minimal: bool = True
@@ -80,14 +80,14 @@ class Mono:
 
 
 class _Frontier:
-    """A _Frontier holds the antecedents that are known to be valid. It finds the antecedents that can be
-    requested next, which are those whose parents are all valid."""
+    """A ``_Frontier`` holds the antecedents that are known to be valid. It finds the antecedents that
+    can be requested next: those whose parents (the antecedents with one unit more) are all valid."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
         self.valid: set[Mask] = set()
-        # For each antecedent, the number of its parents that are known to be valid. Python reads a list
-        # in half of the time that an array takes.
+        # For each antecedent (set of units), the number of its parents that are known to be valid.
+        # Python reads a list in half of the time that an array takes.
         self._valid_parents = [0] * (1 << lattice.size)
         # The bits of an antecedent are looked up in two tables, one for each half of its units.
         self._half = lattice.size // 2
@@ -95,8 +95,8 @@ class _Frontier:
         self._high_bits = _bits_of_each(lattice.size - self._half, self._half)
 
     def opened_by(self, antecedent: Mask) -> list[Mask]:
-        """Records that an antecedent is valid. Returns the children of this antecedent whose parents are
-        now all valid."""
+        """Records that an antecedent is valid. Returns those of its children (the antecedents with one
+        unit fewer) that can be requested now, because all their parents are valid."""
         self.valid.add(antecedent)
         valid_parents, half = self._valid_parents, self._half
         high = antecedent >> half
@@ -113,9 +113,9 @@ class _Frontier:
         return opened
 
     def minimal(self) -> list[Mask]:
-        """Returns the valid antecedents without a valid child. These are the minimal valid antecedents:
-        if a smaller antecedent inside one of them were valid, a child that contains it would be valid
-        too."""
+        """Returns the valid antecedents without a valid child (the same antecedent without one unit).
+        These are the minimal ones: if any smaller antecedent inside one of them were valid, a child that
+        contains it would be valid, too."""
         return [rule for rule in self.valid if not self._has_valid_child(rule)]
 
     def _has_valid_child(self, rule: Mask) -> bool:

@@ -1,4 +1,5 @@
-"""This module defines the setting by which sources are divided into batches; see ``partitioned``."""
+"""This module defines the setting by which many sources are divided into batches, each of which is mined
+separately."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
@@ -49,7 +50,7 @@ class Partition:
     def of(cls, given: "Partition | int | str | None") -> "Partition | None":
         """Returns a Partition or None unchanged. For a number or a metadata key, returns the Partition
         whose ``by`` it is. Raises InvalidInput for anything else."""
-        # Users pass more than the annotation says; the class refuses it.
+        # Users may pass values of other types than the annotation says; the class refuses them.
         return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
 
     def held(self, kind: RuleKind) -> Others:

@@ -84,8 +84,8 @@ class _Batch:
             self.wanted = Wanted((), self.wanted.claims)
 
     def rules(self) -> list[tuple[Mask, int]]:
-        """Returns the antecedents of the rules in this batch, each with the number of subsets of the
-        batch on which the rule was seen to hold."""
+        """Returns the sets of units that make rules in this batch, each with the number of subsets of
+        the batch on which the rule was seen to hold."""
         size = len(self.places)
         return [
             (self.spread(claim.antecedent), 1 << (size - claim.antecedent.bit_count()))
@@ -156,8 +156,8 @@ class _Search:
         return known
 
     def claims(self) -> tuple[Claim, ...]:
-        # The rule with the empty antecedent can be found in every batch. So rules are collected by
-        # antecedent, and this rule is claimed only once.
+        # The rule that names no unit can be found in every batch. So rules are collected by the units
+        # that they name, and this rule is claimed only once.
         found = defaultdict[Mask, list[tuple[_Batch, int]]](list)
         for batch in self.batches:
             for antecedent, subsets in batch.rules():

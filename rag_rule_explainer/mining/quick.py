@@ -1,8 +1,11 @@
 """This module finds minimal rules over many sources with few probes: it first finds rules by bisection,
 and then tests several together on the same random subsets.
 
-See ``antecedent_search`` for the terms. This search goes from above, so it begins with all sources. The
-units are in a fixed order. Bisection finds a number n such that the condition holds with the first n
+The search goes from above: it begins with all sources, on which the condition holds, and removes sources
+as long as it still holds. What is left is a minimal antecedent: a set of units (sources, or groups of
+tied ones) that may be a rule, while no smaller set inside it is one.
+
+The units are in a fixed order. Bisection finds a number n such that the condition holds with the first n
 units and breaks with the first n - 1. The n-th unit is then necessary and is kept. This is repeated with
 the units before it, until a minimal antecedent is left. A subset in which exactly the first units are
 retained is also one in which exactly the last ones are omitted. So both kinds of rule need the same
@@ -11,7 +14,7 @@ subsets, and each is replayed once.
 The rules are tested when ``TOGETHER`` of them were found, after ``PROBES_WITHOUT_TEST`` probes, or when
 no more are found. Each random subset tests all rules that apply to it. This is as strict as a separate
 test of each rule: among the drawn subsets, those to which a given rule applies are a random choice of all
-subsets to which it applies (see ``shared_draws``).
+subsets to which it applies (``shared_draws`` makes them so).
 """
 
 from collections.abc import Mapping, Sequence
@@ -145,8 +148,8 @@ class _QuickSearch:
 
     def boundary(self, candidate: Mask, rest: Sequence[int]) -> Bisection:
         """Returns how many units, from the start of ``rest``, can be added to the candidate so that it is
-        still no rule. Uses the known verdicts first, and then bisects as ``AntecedentSearch.longest``
-        does."""
+        still no rule. Known verdicts are used first; between the numbers that they leave open, the number
+        is found by bisection."""
         low, high = 0, len(rest)
         antecedent = candidate
         for number, unit in enumerate(rest[:-1], 1):
@@ -213,8 +216,8 @@ class _QuickSearch:
         return Draws(self.kind, self.lattice, rule, sizes, self.miner.pinned)
 
     def note(self, rule: Mask, masks: Sequence[Mask]) -> None:
-        """Records that a rule was not seen to break on these subsets. If one of them has the verdict
-        UNKNOWN, the rule is not reported."""
+        """Records the verdicts on these subsets, on none of which the rule was seen to break. If one of
+        them is UNKNOWN, the rule is not reported."""
         known, needed, draws = self.known, self.needed(rule), self.draws_of(rule)
         if known.largest(rule, masks, Verdict.UNKNOWN) is not None:
             del known.found[rule]
@@ -233,10 +236,11 @@ class _QuickSearch:
 def shared_draws(
     draws: Mapping[Mask, Draws], wanted: Mapping[Mask, int], most: Mapping[Mask, int], draw: Random
 ) -> dict[Mask, list[Mask]]:
-    """Returns random supersets for each mask (the antecedent of a rule): at least ``wanted[mask]``, at
-    most ``most[mask]``. A superset that contains several of the masks is used for each of them, which
-    saves probes. All masks have the same number of units. ``draws``: for each mask, its generator of
-    supersets; ``draw``: the random generator.
+    """Returns random supersets of each mask: at least ``wanted[mask]`` and at most ``most[mask]``.
+
+    Each mask is the antecedent of a rule, and its supersets test the rule. A superset that contains
+    several of the masks is used for each of them, which saves probes. All masks have the same number of
+    units. ``draws``: for each mask, its generator of supersets. ``draw``: the random generator.
 
     The supersets for one mask have the same distribution as if its generator alone had made them. For
     this, a mask that already has its ``wanted`` supersets still gets those that are drawn for other

@@ -29,6 +29,7 @@ class Sampled:
     ``max_violation`` and ``confidence``: if a rule held on all its random subsets, it fails on at most
     the share ``max_violation`` of such subsets, with this confidence. The subsets are drawn with
     replacement: half of them uniformly from all subsets, half by first drawing a size uniformly.
+
     ``sizes``: numbers of retained sources that matter most, such as the k of a retriever: a third of the
     draws then has these sizes. None: no sizes are preferred. ``jointly``: True for a guarantee about all
     reported rules together instead of each one; it takes more draws. ``max_rules``: the search ends after
@@ -94,7 +95,10 @@ class Sampled:
 
     def statement(self, count: int, draws: "Draws", share: float | None = None) -> str:
         """Returns the guarantee, in words, for a rule that held on ``count`` subsets drawn from
-        ``draws``. ``share``: the share on which it may still fail; by default ``max_violation``."""
+        ``draws``: "held on 59 random subsets ...; with 95 % confidence it fails on at most 5 % of such".
+
+        ``share``: the share on which it may still fail; by default ``max_violation``.
+        """
         whose = "no rule here fails on more than" if self.jointly else "it fails on at most"
         return (
             f"held on {count} random subsets of {subset_count(draws.everything)} ({draws.ways}); with "
@@ -135,7 +139,8 @@ def _checked_sizes(sizes: object) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """A ``Draws`` generates random supersets of an antecedent, on which a rule is tested.
+    """A ``Draws`` generates random supersets of an antecedent (the units that a rule names), on which the
+    rule is tested.
 
     ``sizes``: the numbers of retained sources that the setting ``Sampled.sizes`` names. ``pinned``: the
     number of sources that are always retained. The numbers in ``sizes`` include these sources, but no
@@ -150,7 +155,8 @@ class Draws:
 
     @property
     def everything(self) -> int:
-        """Returns the number of all supersets of the antecedent."""
+        """Returns the number of all subsets on which the rule can be tested: the supersets of its
+        antecedent."""
         return 1 << self._free
 
     @property
@@ -162,7 +168,8 @@ class Draws:
         return f"a third each drawn uniformly, by size, and with {named} retained"
 
     def supersets(self, count: int, draw: Random) -> Iterator[Mask]:
-        """Yields ``count`` random supersets of the antecedent, drawn with replacement."""
+        """Yields ``count`` random supersets of the antecedent (the units that the rule names), drawn
+        with replacement."""
         free = tuple(bits(self.lattice.complement(self.antecedent)))
         named = tuple(map(self._added, self._named))
         for _ in range(count):

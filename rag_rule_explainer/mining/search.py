@@ -28,7 +28,7 @@ Guessed = TypeVar("Guessed")
 
 class Guesses(Protocol[Guessed]):
     """A ``Guesses`` chooses keys (subsets) that a miner will probably request later, so that they can be
-    probed before; see ``Speculation``."""
+    probed before. ``Speculation`` is the one that searches use."""
 
     @property
     def wasted(self) -> frozenset[Guessed]:
@@ -91,7 +91,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         self._crucial: set[Key] = set()
         self._wanting: dict[Key, Ask[Key]] = {}
         self._queue: list[tuple[int, Key]] = []
-        # None unless each worker may take asks whose prompts begin alike (see ``sharing``).
+        # This is None unless the miner wants each worker to prefer prompts that begin alike.
         self._ready = Ready[Key]() if getattr(miner, "by_prefix", False) else None
         self._final: tuple[ClaimType, ...] | None = None
         self._mining: Mining[Key, ClaimType] = miner(lattice)
@@ -174,8 +174,8 @@ class RuleSearch(Generic[Key, ClaimType]):
 
     @property
     def claims(self) -> tuple[ClaimType, ...]:
-        """Returns the claims of the miner so far, smallest antecedent first. Each claim is true, given
-        the verdicts so far, even if the search goes on."""
+        """Returns the rules that the miner claims so far, those with the fewest units first. Each claim
+        is true, given the verdicts so far, even if the search goes on."""
         return self._wanted.claims() if self._final is None else self._final
 
     @property
@@ -190,7 +190,8 @@ class RuleSearch(Generic[Key, ClaimType]):
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
     def is_crucial(self, key: Key) -> bool:
-        """Returns True iff the miner has requested this key (a subset) by a crucial ask (see ``Ask``)."""
+        """Returns True iff the miner has requested this key (a subset) by a crucial ask: a wrong verdict
+        on it would do much harm."""
         return key in self._crucial
 
     @property
@@ -214,11 +215,11 @@ class RuleSearch(Generic[Key, ClaimType]):
         return frozenset(self._in_flight)
 
     def evidence(self: "RuleSearch[Subset, Claim]") -> Evidence:
-        """Returns the evidence so far: counts of the verdicts for each antecedent."""
+        """Returns the evidence so far: how many verdicts support or contradict any given rule."""
         return Evidence(self.kind, self.lattice, self.verdicts)
 
     def decisive(self: "RuleSearch[Subset, Claim]") -> list[Subset]:
-        """Returns the keys of the subsets on whose verdicts the claims so far depend."""
+        """Returns the subsets on whose verdicts the rules depend that the miner claims so far."""
         depended_on = dict.fromkeys(own for claim in self.claims for own in claim.hangs_on)
         return [self.kind.subset(self.lattice, antecedent) for antecedent in depended_on]
 
@@ -293,4 +294,5 @@ class RuleSearch(Generic[Key, ClaimType]):
 
 
 AnySearch: TypeAlias = RuleSearch[Any, Any]
-"""A search whose keys and claims may be of any type, for code that does not read them."""
+"""A search of any kind, for code that does not depend on whether the search is about subsets or
+orders."""

@@ -4,11 +4,12 @@ have a long common beginning.
 A server can evaluate a prompt the faster the more of its beginning it has evaluated just before. It
 usually remembers as many last prompts as it can serve requests at the same time. If the workers of a
 search took its asks (requests for verdicts) in their order, they would all probe similar subsets at the
-same time, and the server would evaluate the common beginning of these once for each worker. So each
-worker goes on with the subsets that begin most like its last subset. If the last subset of another worker
-is at least as similar to them, the worker leaves them to that worker. It takes a subset whose beginning
-differs as early as possible from the last subsets of all other workers. But if no more asks are ready
-than there are other workers, it takes the first ask.
+same time, and the server would evaluate the common beginning of these once for each worker.
+
+So each worker goes on with the subsets that begin most like its last subset. If the last subset of
+another worker is at least as similar to them, the worker leaves them to that worker. It takes a subset
+whose beginning differs as early as possible from the last subsets of all other workers. But if no more
+asks are ready than there are other workers, it takes the first ask.
 
 Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
 bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two
@@ -25,12 +26,13 @@ from ..lattice import ArrangementKey
 AskedKey = TypeVar("AskedKey", bound=Any)
 
 FEW = 16
-"""The maximum number of new masks that are inserted one by one into the sorted list of masks. If there
-are more, the whole list is sorted again."""
+"""The maximum number of new subsets that are inserted one by one into the sorted list of subsets. If
+there are more, the whole list is sorted again."""
 
 
 class PrefixBlock(NamedTuple):
-    """A PrefixBlock holds the masks from ``start`` to below ``start + 2 ** bits``."""
+    """A ``PrefixBlock`` stands for all masks with the same highest bits, whose prompts begin alike: the
+    masks from ``start`` to below ``start + 2 ** bits``."""
 
     start: int
     bits: int
@@ -55,7 +57,7 @@ class PrefixBlock(NamedTuple):
 
 
 class Workers:
-    """The Workers know the subset that each worker probed last, in whichever search."""
+    """A ``Workers`` records the subset that each worker probed last, in any of the searches."""
 
     def __init__(self) -> None:
         self._last: dict[int, ArrangementKey] = {}
@@ -65,21 +67,24 @@ class Workers:
         self._last[worker] = key
 
     def last(self, worker: int) -> int | None:
-        """Returns the last subset of a worker; None before its first one."""
+        """Returns the subset that the worker probed last; None before its first one."""
         last = self._last.get(worker)
         return last if isinstance(last, int) else None
 
     def others(self, worker: int) -> list[int]:
-        """Returns the last subsets of all other workers, in ascending order."""
+        """Returns the subsets that all other workers probed last, in ascending order."""
         last = [key for other, key in self._last.items() if other != worker]
         return sorted([key for key in last if isinstance(key, int)])
 
 
 class Ready(Generic[AskedKey]):
-    """A Ready holds the asks (requests for verdicts) that are ready, by their masks, and gives each
-    worker one of them. Among asks that are equally near to the worker's last subset, the worker gets the
-    ask with the smallest rank. Miners whose asks are shared rank these by their masks, up or down. So the
-    smallest rank is that of the first or the last of these asks in the order of their masks."""
+    """A ``Ready`` holds the requests for verdicts that are ready, by their masks, and gives each worker
+    one of them.
+
+    A worker gets a request that is near to its last subset. Of several equally near ones, it gets the
+    one with the smallest rank. Miners rank them in ascending or in descending order of their masks, so
+    only the first and the last of them are compared.
+    """
 
     def __init__(self) -> None:
         self._masks: list[AskedKey] = []
@@ -87,7 +92,7 @@ class Ready(Generic[AskedKey]):
         self._is_outdated = False
 
     def add(self, mask: AskedKey) -> None:
-        """Adds a mask. Adding a mask that is already there has no effect."""
+        """Adds a subset that the miner requests. Adding one that is already there has no effect."""
         self._new.append(mask)
 
     def outdated(self) -> None:
@@ -96,8 +101,8 @@ class Ready(Generic[AskedKey]):
         self._is_outdated = True
 
     def taken(self, worker: int, workers: Workers, asks: Mapping[AskedKey, Any]) -> AskedKey:
-        """Removes and returns the mask that this worker probes next. ``asks``: the ready asks, at least
-        one."""
+        """Removes and returns the subset (as a mask) that this worker probes next. ``asks``: the ready
+        requests, at least one."""
         self._update(asks)
         others = workers.others(worker)
         own = workers.last(worker)
@@ -117,9 +122,9 @@ class Ready(Generic[AskedKey]):
         self._new.clear()
 
     def _nearest(self, own: int, others: Sequence[int]) -> tuple[int, int] | None:
-        """Returns the positions of the first and the last of the masks that are nearest to ``own``, the
-        last subset of a worker. Returns None if the last subset of another worker (in ``others``) is at
-        least as near to these masks."""
+        """Returns the positions of the first and the last of the subsets whose prompts begin most like
+        that of ``own``, the worker's last subset. Returns None if the last subset of another worker (in
+        ``others``) begins at least as much like them."""
         nearest = _distance(own, self._masks)
         if nearest >= _distance(own, others):
             return None
@@ -128,15 +133,19 @@ class Ready(Generic[AskedKey]):
 
     def _elsewhere(self, others: Sequence[int]) -> Sequence[int]:
         """Returns the positions of masks that begin differently from the last subsets of all other
-        workers (``others``). These are the first and the last mask of each block (masks with the same
-        beginning) in which none of these subsets is; only the largest such blocks are used. If there are
-        no more masks than other workers, returns the positions of the first and the last of all masks."""
+        workers (``others``).
+
+        Masks with the same beginning are a block. Only blocks in which no other worker's last subset lies
+        are used, and of these only the largest ones. The positions are those of the first and the last
+        mask of each. If there are no more masks than other workers, returns the positions of the first
+        and the last of all masks.
+        """
         if len(self._masks) <= len(others):
             return 0, -1
         blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]
         while True:
             free = [block for block in blocks if not _count(block, others)]
-            # Blocks of a single mask cannot be divided. If each block contains the last subset of
+            # Blocks of a single subset cannot be divided. If each block contains the last subset of
             # another worker, all blocks are used.
             if free or not blocks[0].bits:
                 slices = [block.within(self._masks) for block in free or blocks]
@@ -154,7 +163,7 @@ def _count(block: PrefixBlock, masks: Sequence[int]) -> int:
 
 def _distance(mask: int, masks: Sequence[int]) -> int:
     """Returns the number (1 is the lowest) of the highest bit in which ``mask`` differs from the most
-    similar of the sorted ``masks``; 0 if it is one of them, and the largest possible number if there are
-    none."""
+    similar of the sorted ``masks``. Returns 0 if it is one of them, and the largest possible number if
+    there are none."""
     at = bisect_left(masks, mask)
     return min(((mask ^ near).bit_length() for near in masks[max(0, at - 1) : at + 1]), default=maxsize)

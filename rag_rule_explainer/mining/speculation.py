@@ -18,8 +18,8 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 
 MOST_UNITS = 14
-"""The largest number of units for which guesses are made. With more units, a search nearly always has
-enough requests for all workers."""
+"""The largest number of sources (or groups of tied ones) for which guesses are made. With more, a search
+nearly always has enough requests for all workers."""
 
 _SINGLE_BREAKS, _SINGLES_WEIGH = 0.3, 5
 _OTHER_BREAKS, _OTHERS_WEIGH = 0.05, 20
@@ -29,10 +29,10 @@ several units breaks it, if no removal of only some of these units does. ``_SING
 ``_OTHERS_WEIGH``: each assumption counts as much as this number of verdicts. A unit is one source, or
 several tied sources."""
 _SLACK = 2
-"""For some guesses, the expected waste may be this many times ``share``, the usual limit (see
-``Speculation``). Such a guess removes several units, and the condition is known to hold if any one of
-them is removed alone. The search will probably request such a subset soon, so a higher risk is
-accepted."""
+"""The factor by which the expected waste of some guesses may exceed ``share``, the usual limit of the
+share of probes that may be wasted. Such a guess removes several units, and the condition is known to hold
+if any one of them is removed alone. The search will probably request this subset soon, so a higher risk
+is accepted."""
 
 
 class Speculation:
@@ -58,9 +58,9 @@ class Speculation:
         self._minimal_breaks: list[Mask] = []
         self._singles = [0, 0]
         self._others = [0, 0]
-        # The amounts that each ancestor without a verdict adds to the hazard of a guess: the negative
-        # logarithm of the probability that the guess is not wasted. They are read often and change only
-        # with a verdict, so they are stored.
+        # The hazard of a guess is the negative logarithm of the probability that the guess is not
+        # wasted. These are the amounts that each ancestor without a verdict adds to it. They are read
+        # often and change only with a verdict, so they are stored.
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()
@@ -80,7 +80,8 @@ class Speculation:
         return frozenset(map(self._without, self._wasted | self._open))
 
     def __contains__(self, mask: Subset) -> bool:
-        """Returns True iff the mask was issued as a guess and the search has not requested it so far."""
+        """Returns True iff the subset was issued as a guess and the search has not requested it so
+        far."""
         removed = self._removed(mask)
         return removed in self._open or removed in self._wasted
 
@@ -110,7 +111,7 @@ class Speculation:
         self._wasted.discard(removed)
 
     def learn(self, mask: Subset, verdict: Verdict) -> None:
-        """Records a verdict, and updates the probabilities by it. The mask may be a guess, or one that
+        """Records a verdict, and updates the probabilities by it. The subset may be a guess, or one that
         the search has requested."""
         removed = self._removed(mask)
         if self._unknown is None or not removed or verdict is Verdict.UNKNOWN:
@@ -132,17 +133,19 @@ class Speculation:
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
 
     def _removed(self, mask: Subset) -> Mask:
-        """Returns the units that the antecedent of this subset lacks, compared with the largest
-        antecedent."""
+        """Returns the units that the antecedent of this subset lacks. The antecedent is the set of units
+        that the subset retains (for omission rules: omits)."""
         return self._full ^ mask ^ self._flip
 
     def _without(self, removed: Mask) -> Subset:
         return Subset(self._full ^ removed ^ self._flip)
 
     def _forget_unknown(self, removed: Mask) -> None:
-        """Records that the antecedent without the units ``removed`` has a verdict. For each smaller
-        antecedent inside this one, the number of its ancestors without a verdict is reduced by one. The
-        *ancestors* of an antecedent are the antecedents that contain it."""
+        """Records that the antecedent without the units ``removed`` has a verdict.
+
+        For each smaller antecedent inside this one, the number of its ancestors (antecedents that
+        contain it) without a verdict becomes smaller by one.
+        """
         unknown, rest = self._unknown, self._full ^ removed
         more = rest
         while unknown is not None and more:

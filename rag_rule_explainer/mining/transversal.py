@@ -1,14 +1,16 @@
 """This module finds minimal rules over many sources by hitting sets, and tests each on random subsets.
 
-See ``antecedent_search`` for falsifiers and the two directions of the search. The next *candidate* is the
-smallest hitting set for the known falsifiers. First the candidate itself is probed, then random supersets
-of it. If the condition breaks on a superset, units are added to the superset as long as the condition
-still breaks. The result is a maximal falsifier, which excludes many candidates. If the condition breaks
-on none of them, the candidate is reported as a rule. The rule is minimal: each smaller antecedent inside
-it is contained in a known falsifier.
+A *falsifier* is an antecedent on which the condition breaks, when exactly its units are retained (or
+omitted). Searching *from below*, the next *candidate* for a rule is the smallest hitting set for the
+known falsifiers. First the candidate itself is probed, then random supersets of it. If the condition
+breaks on a superset, units are added to the superset as long as the condition still breaks. The result is
+a maximal falsifier, which excludes many candidates. If the condition breaks neither on the candidate nor
+on a superset, the candidate is reported as a rule. The rule is minimal: each smaller antecedent inside it
+is contained in a known falsifier.
 
 If several sources say the same, there may be more falsifiers than a search can pay for before the first
-rule is found. So after ``SEEDS_WITHOUT_RULE`` candidates without a rule, the search goes on from above.
+rule is found. So after ``SEEDS_WITHOUT_RULE`` candidates without a rule, the search goes on *from above*:
+it begins with large sets of units on which the condition holds, and shrinks them.
 """
 
 from collections.abc import Sequence
@@ -31,9 +33,8 @@ from .sampled import FIRST_DRAWS, Draws
 
 @dataclass(frozen=True, slots=True)
 class Transversal(TestingMiner):
-    """This miner finds minimal rules of one kind, each tested on random supersets of its antecedent. A
-    rule is *proved* only if it was seen to hold on all supersets.
-    """
+    """This miner finds minimal rules of one kind, each tested on random subsets to which it applies. A
+    rule is *proved* only if it was seen to hold on all subsets to which it applies."""
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """Starts a new search over the subsets of ``lattice``."""

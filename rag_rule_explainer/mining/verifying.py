@@ -12,8 +12,8 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
 NO_OTHER = "one rule was asked about, and no other was looked for"
-"""The reason for which a test of one rule always stops. Such a test is never complete, because there may
-be other rules."""
+"""The reason for which a test of one rule always stops. The test looks for no other rules, so it is
+never a complete search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,9 @@ class Verifying:
         return _Trial(self, lattice).run()
 
     def supersets(self, lattice: Lattice) -> tuple[Sequence[Mask], str]:
-        """Returns antecedents that contain the rule's antecedent, and the statistical guarantee in words.
-        The rule is tested on the own subset of each (exactly its units retained, or omitted).
+        """Returns the sets of units on which the rule is tested, and the statistical guarantee in words.
+        Each contains all units that the rule names. In a test, exactly the units of one set are retained
+        (for an omission rule: omitted).
 
         If they are drawn at random, some may occur more than once. If they are all that exist, the
         guarantee is empty.
@@ -95,8 +96,8 @@ class _Trial:
             self.own_held |= mask ^ self.flip == self.own and verdict is Verdict.HOLDS
 
     def likely_to_break(self, mask: Mask) -> tuple[int, Mask]:
-        """Returns a sort key that puts subsets first that are likely to break the rule. Their
-        antecedents have few units more than the rule, or nearly all units."""
+        """Returns a sort key that puts those subsets first that are likely to break the rule: they
+        retain (or omit) only few units more than the rule names, or nearly all units."""
         left_out = self.lattice.complement(mask)
         added, rest = (mask ^ self.own).bit_count(), left_out.bit_count()
         # Antecedents that are equally likely to break the rule are sorted by ``left_out``. Consecutive

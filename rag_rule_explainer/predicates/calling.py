@@ -78,8 +78,8 @@ class CallsTool(Combinable):
     reads_calls: ClassVar[bool] = True
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS, BREAKS with the calls of the run as the reason, or UNKNOWN if the decisive calls
-        are not known (see the docstring of this module)."""
+        """Returns HOLDS; or BREAKS, with the calls of the run as the reason; or UNKNOWN if calls or
+        arguments that decide are not known."""
         return judged_steps(self._steps(case))
 
     def _steps(self, case: Case) -> CallSteps:
@@ -132,8 +132,8 @@ class CallsInOrder(Combinable):
     reads_calls: ClassVar[bool] = True
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS, BREAKS with the calls of the run as the reason, or UNKNOWN if the decisive calls
-        are not known (see the docstring of this module)."""
+        """Returns HOLDS; or BREAKS, with the calls of the run as the reason; or UNKNOWN if calls,
+        arguments or an order that decide are not known."""
         return judged_steps(self._steps(case))
 
     def _steps(self, case: Case) -> CallSteps:
@@ -202,8 +202,8 @@ class CallCount(Combinable):
     reads_calls: ClassVar[bool] = True
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS, BREAKS with the calls of the run as the reason, or UNKNOWN if the decisive calls
-        are not known (see the docstring of this module)."""
+        """Returns HOLDS; or BREAKS, with the calls of the run as the reason; or UNKNOWN if calls that
+        decide are not known."""
         calls = case.answer.calls
         if calls is None:
             return NOT_RECORDED

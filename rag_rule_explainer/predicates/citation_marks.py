@@ -55,15 +55,16 @@ class CitationMark(NamedTuple):
 
 
 def citations(text: str, kept: Iterable[str], known: Iterable[str]) -> Iterator[Citation]:
-    """Yields every citation in the text, in the forms that the docstring of this module lists.
-    ``kept``: the ids of the sources that were shown, in order. ``known``: the ids of all sources."""
+    """Yields every citation in the text, such as "[1]", "[D2]" or "Source 2". ``kept``: the ids of the
+    sources that were shown, in order. ``known``: the ids of all sources."""
     for mark in citation_marks(text, kept, known):
         yield from mark.citations
 
 
 def citation_marks(text: str, kept: Iterable[str], known: Iterable[str]) -> Iterator[CitationMark]:
-    """Yields every part of the text that cites sources, in order; no two of them overlap. The parameters
-    are those of ``citations``."""
+    """Yields every part of the text that cites sources, such as "[1, 2]", in order; no two of them
+    overlap. ``kept``: the ids of the sources that were shown, in order. ``known``: the ids of all
+    sources."""
     places, plain = tuple(kept), plain_signs(text)
     reading = MarkContents(places, frozenset((*places, *known)))
     code = code_places(plain)

@@ -57,7 +57,7 @@ def negated(predicate: Predicate) -> Predicate:
 
 
 def opposite(predicate: Predicate) -> "Not":
-    """Returns ``~predicate``, even if ``predicate`` is a negation itself; see also ``negated``."""
+    """Returns the negation ``~predicate``, even if ``predicate`` is itself a negation."""
     return Not(predicate)
 
 
@@ -198,7 +198,7 @@ class Function(Combinable):
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the cache key by ``answers_key``; None without ``remembered_as``: nothing is cached."""
+        """Returns the cache key of this judgement. Without ``remembered_as``, None: nothing is cached."""
         return None if self.remembered_as is None else answers_key(self, case)
 
     def __str__(self) -> str:
@@ -234,7 +234,7 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
     _check_arguments(function)
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"the text of a condition is {text!r}; give a str, such as 'it is short'")
-    # Users pass more than the annotation says.
+    # Users may pass values of other types than the annotation says.
     if remembered_as is not None and not (isinstance(remembered_as, str) and remembered_as.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"remembered_as is {remembered_as!r}; give a name, or leave it out")
     return Function(function, text, remembered_as)

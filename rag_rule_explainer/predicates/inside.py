@@ -6,19 +6,18 @@ from typing import Any
 
 
 def juries_in(predicate: Any) -> Iterator[Any]:
-    """Returns every jury (a judge and how it is used) of the predicate and of all predicates inside
-    it."""
+    """Yields every jury (a judge and how it is used) of the predicate and of all predicates inside it."""
     return (part.jury for part in judged_in(predicate))
 
 
 def judged_in(predicate: Any) -> Iterator[Any]:
-    """Returns each predicate that has a jury (a judge and how it is used), among ``predicate`` and all
+    """Yields each predicate that has a jury (a judge and how it is used), among ``predicate`` and all
     predicates inside it."""
     return (part for part in predicates_in(predicate) if getattr(part, "jury", None) is not None)
 
 
 def sources_named_in(predicate: Any) -> Iterator[str]:
-    """Returns the ids of sources that are named in the predicate or in a predicate inside it, as in
+    """Yields the ids of sources that are named in the predicate or in a predicate inside it, as in
     ``cites("D2")``."""
     named = (getattr(part, "source", None) for part in predicates_in(predicate))
     return (name for name in named if isinstance(name, str))

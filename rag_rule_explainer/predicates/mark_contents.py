@@ -103,9 +103,11 @@ class MarkContents(NamedTuple):
 
     def _cited(self, token: str, *, square: bool, is_named: bool) -> tuple[Citation, ...]:
         """Returns the citations in ``token``, a part of the text between two brackets; an empty tuple if
-        it contains none. ``square``: False for round brackets. ``is_named``: True if a word such as
-        "source" comes before the token. In round brackets, a number without such a word is no
-        citation."""
+        there are none.
+
+        ``square``: False for round brackets. ``is_named``: True if a word such as "source" comes before
+        the token. In round brackets, a number without such a word is no citation.
+        """
         is_number_taken = square or is_named
         if token in self.ids and (is_number_taken or not token.isdecimal()):
             return (self._by_id(token, square=square),)
@@ -143,7 +145,7 @@ class MarkContents(NamedTuple):
         return ()
 
     def _has_others(self, content: str) -> bool:
-        """Returns True iff the brackets contain other text besides the numbers of sources."""
+        """Returns True iff the brackets contain text other than numbers of sources."""
         parts = INNER_JOINT.split(_TO.sub("-", content))
         return not all(
             PLACE.fullmatch(part.strip()) or self._cited(self._bare(part)[0], square=True, is_named=True)

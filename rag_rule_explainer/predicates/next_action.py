@@ -43,7 +43,7 @@ class OfNextAction(Combinable):
     @property
     def remembered_as(self) -> str | None:
         """Returns the name under which a store keeps the judgements of ``inner``; None if they are not
-        stored (see ``remembered_name``)."""
+        stored."""
         return remembered_name(self.inner)
 
     def __str__(self) -> str:

@@ -28,7 +28,7 @@ Kind = TypeVar("Kind")
 
 def is_only_calls(answer: Answer) -> bool:
     """Returns True iff the answer consists only of tool calls: it has no value, and either no text or a
-    finish reason that means a tool call. The run may have been ended there (see ``CUT``)."""
+    finish reason that means a tool call."""
     if not answer.calls or answer.value is not None:
         return False
     reason = "".join(filter(str.isalnum, str(answer.finish_reason or "").lower()))
@@ -79,7 +79,7 @@ class IfAnswered(Combinable):
     @property
     def remembered_as(self) -> str | None:
         """Returns the name under which a store keeps the judgements of ``inner``; None if they are not
-        stored (see ``remembered_name``)."""
+        stored."""
         return remembered_name(self.inner)
 
     def __str__(self) -> str:
@@ -110,8 +110,8 @@ def unguarded(predicate: Predicate) -> Predicate:
 
 
 def call_parts(predicate: Any) -> Iterator[Predicate]:
-    """Yields the predicates about tool calls that are combined or negated in this predicate; if it is
-    about calls and no combination, only the predicate itself."""
+    """Yields the predicates about tool calls that are combined or negated in this predicate. If this
+    predicate is no combination, yields the predicate itself if it is about tool calls."""
     if isinstance(predicate, (AllOf, AnyOf)):
         for each in predicate.parts:
             yield from call_parts(each)

@@ -76,7 +76,8 @@ for _kind, _own, _words in (
 
 def check_not_refused(case: Case) -> None:
     """Raises InvalidInput if the condition has read something of a ``RememberedCase`` that it must not
-    depend on, even if the condition has caught the error."""
+    depend on. Reading it raised an error already, but the condition may have caught that error and
+    returned a verdict all the same."""
     if isinstance(case, RememberedCase) and case.refused:
         raise case.refused[0]
 
@@ -98,9 +99,11 @@ def answers_key(function: object, case: Case) -> Hashable | None:
 
 def own_copy(case: Case) -> Case:
     """Returns the case with copies of those values of its answers that are dicts or lists. So a condition
-    that changes a value changes only its own copy. See ``own_value`` for the copies. The retained sources
-    become a ``Kept``, so that a condition which compares these with a list gets a TypeError and not
-    always False."""
+    that changes a value changes only its own copy.
+
+    The retained sources become a ``Kept``. A condition that compares them with a list then gets a
+    TypeError, and not always False.
+    """
     changes: dict[str, Any] = {
         name: replace(answer, value=NotRead(answer.unread) if value is None else own_value(value))
         for name, answer in (("baseline", case.baseline), ("answer", case.answer))

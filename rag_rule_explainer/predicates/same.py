@@ -26,8 +26,8 @@ class SameAnswer(Combinable):
     knows.)
 
     ``overlap``: if not None, it is enough that the answers have at least this share of their words in
-    common; see ``wording.overlap``. ``jury``: a judge (with its settings), which decides if the answers
-    are different by these rules; None for no judge.
+    common. ``jury``: a judge (with its settings), which decides if the answers are different by these
+    rules; None for no judge.
     """
 
     overlap: float | None = None
@@ -84,10 +84,11 @@ class SameAnswer(Combinable):
 
 @dataclass(frozen=True, slots=True)
 class ConsistentWith(Combinable):
-    """This predicate holds iff the answer equals ``truth``, a known right answer, by near-exact match
-    (see ``near_exact``), which is stricter than the match in the paper on which this package is based.
+    """This predicate holds iff the answer equals ``truth``, a known right answer, by near-exact match.
+    This match ignores capitals, most accents and punctuation; it is stricter than the match in the paper
+    on which this package is based.
     ``jury``: a judge (with its settings), which decides if the texts do not match; None for no judge.
-    ``as_written``: True to compare exactly as the paper writes it (see ``papers_form``)."""
+    ``as_written``: True to compare exactly as the paper writes it."""
 
     truth: str
     jury: "Jury | None" = None
@@ -117,8 +118,8 @@ class ConsistentWith(Combinable):
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name under which a store keeps the jury's judgements for this truth; None without a
-        jury, or if the judge has no name."""
+        """Returns the name under which a store keeps the jury's judgements of whether answers agree with
+        ``truth``; None without a jury, or if the judge has no name."""
         return _stored_as(self.jury, self.truth)
 
     def __str__(self) -> str:
@@ -152,8 +153,9 @@ def same_answer(
     ``overlap``: if set, it is enough that the answers have this share of their words in common
     (token-level F1, such as 0.8). It suits prose, which is never worded in the same way twice. But a
     different number, or a "not", changes only one word and may go unnoticed. ``judge``: decides, if the
-    answers differ in this way, whether they give the same final answer. For ``judge`` and the other
-    parameters see ``judged``.
+    answers differ in this way, whether they give the same final answer. ``judge``: a model, or a function
+    of a ``JudgeRequest``. The other parameters are those of ``judged``: the name of the judge, its
+    opinions on each answer, and its answers in one request.
 
     Raises InvalidInput unless ``overlap`` is above 0 and at most 1, and for an object that cannot be a
     judge.
@@ -177,9 +179,10 @@ def consistent_with(
     ``near_exact`` says which differences this match ignores, and where it is stricter than the match in
     the paper on which this package is based. ``as_written=True`` compares exactly as the paper writes it,
     by ``papers_form``. ``judge``: decides, if the texts do not match, whether the answer is equivalent to
-    the final answer that the truth expresses (paper, *LLM-as-a-judge*). For ``judge`` and the other
-    parameters see ``judged``. Raises InvalidInput for an empty truth, and for an object that cannot be a
-    judge.
+    the final answer that the truth expresses (paper, *LLM-as-a-judge*). ``judge``: a model, or a function
+    of a ``JudgeRequest``. The other parameters are those of ``judged``: the name of the judge, its
+    opinions on each answer, and its answers in one request. Raises InvalidInput for an empty truth, and
+    for an object that cannot be a judge.
     """
     from .text import text_given  # late: the default condition needs none of these
 

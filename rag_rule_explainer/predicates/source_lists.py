@@ -43,8 +43,8 @@ class SourceList(NamedTuple):
 
 
 def source_lists(text: str, marks: Sequence[Place]) -> tuple[SourceList, ...]:
-    """Returns the lists of citations in the text (see the docstring of this module), in order.
-    ``marks``: the position of each citation in the text, with its brackets, in order."""
+    """Returns the lists of citations in the text, such as "Sources: [1], [2]", in order. ``marks``: the
+    position of each citation in the text, with its brackets, in order."""
     text = plain_signs(text)
     notes = {(note.start, note.end) for note in footnotes(text)}
     lines = [found.span() for found in _LINE.finditer(text) if found[0]]

@@ -24,10 +24,12 @@ _TOGETHER = "it is not known whether {} is one number or several"
 
 
 def superscripts(text: str) -> Iterator[tuple[int, int, list[tuple[str, str | None]], str]]:
-    """Yields each citation in superscript: its start, its end, its numbers or ranges of numbers (as
-    pairs; the second is None for a single number), and the reason why these numbers are not certain ("¹²"
-    may mean 12, or 1 and 2); the reason is empty if they are certain. A power or a unit, such as "5 m²",
-    is not a citation."""
+    """Yields each citation in superscript: its start, its end, its numbers, and the reason why these are
+    not certain (empty if they are).
+
+    The numbers are pairs, because they may be ranges; the second is None for a single number. "¹²" is
+    not certain: it may mean 12, or 1 and 2. A power or a unit, such as "5 m²", is not a citation.
+    """
     for found in _FORM.finditer(text):
         word = _WORD.search(text, max(0, found.start() - 40), found.start())
         if found.start() == 0 or text[found.start() - 1] == "\n" or (word and _is_raised(word[0])):

@@ -101,7 +101,7 @@ class Matches(Combinable):
     pattern: str
 
     def __post_init__(self) -> None:
-        # imported late, because most users have no patterns
+        # This import is late, because most users have no patterns.
         import regex
 
         try:
@@ -150,8 +150,8 @@ class Matches(Combinable):
 
 @dataclass(frozen=True, slots=True)
 class OneOf(Combinable):
-    """This predicate holds iff the answer equals one of ``texts`` by near-exact match (see
-    ``near_exact``), which is stricter than the match in the paper on which this package is based."""
+    """This predicate holds iff the answer equals one of ``texts`` by near-exact match, which ignores
+    case, most punctuation, and accents on Latin letters."""
 
     texts: tuple[str, ...]
 
@@ -180,7 +180,7 @@ def text_given(given: str) -> str:
 def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
     """Returns the texts as a tuple. Raises InvalidInput for a single str instead of a list, and for a
     list with an object that is no str. ``where``: the name of the parameter, for the error message."""
-    # Users pass more than the annotation says.
+    # Users may pass values of other types than the annotation says.
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"{where} was given {brief(given)}; give a list of texts")
     return tuple([text_given(text) for text in given])

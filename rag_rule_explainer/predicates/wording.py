@@ -71,8 +71,8 @@ def same_wording(text: str) -> str:
 
 @_remembered
 def near_exact(text: str) -> str:
-    """Returns the text in the form in which near-exact match compares answers. Two answers
-    match if their forms are equal; see ``equivalent``.
+    """Returns the text in the form in which near-exact match compares answers. Two answers match if their
+    forms are equal and not empty.
 
     The form is NFKD without accents on Latin letters, in lower case (case folded), without punctuation,
     with single spaces. Unlike in the paper on which this package is based, characters that distinguish

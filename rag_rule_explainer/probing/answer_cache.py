@@ -26,8 +26,8 @@ class AnswerMemory:
     """An ``AnswerMemory`` holds the replies to one question. Several searches that share it pay each
     reply once. It belongs to one event loop.
 
-    ``first``: the first reply to each arrangement (an ordered list of sources). ``numbered``: further
-    replies, by arrangement and number.
+    ``first``: the first reply to each arrangement (an ordered list of sources). ``numbered``: the later
+    replies to an arrangement (its samples), by arrangement and number.
     """
 
     def __init__(self) -> None:
@@ -36,11 +36,11 @@ class AnswerMemory:
 
 
 class AnswerCache:
-    """This class keeps the replies to one question, so that the application makes each of them only once.
+    """This class keeps the replies to one question, so that the application makes each reply only once.
     It belongs to one event loop.
 
-    ``remember``: False to keep no reply in memory. ``stored``: the store's answers to this question; None
-    without a store. ``notes``: a list to which a text is added if some answers cannot be stored.
+    ``remember``: False to keep no reply in memory. ``stored``: the store's answers to this question;
+    None without a store. ``notes``: a list to which a text is added if some answers cannot be stored.
     ``memory``: the memory that several searches share; None to use a memory of its own.
     """
 
@@ -89,9 +89,12 @@ class AnswerCache:
         return reply
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
-        """Returns the sample (one of several replies to the same arrangement) with this number, counted
-        from 0. If the store does not have it, ``make`` makes it. Samples are kept in memory only if
-        several searches share the memory; the sample is then first looked up there."""
+        """Returns one of several replies to the same arrangement (an ordered list of sources): the sample
+        with this number, counted from 0. If it is not in the store, ``make`` makes it.
+
+        If several searches share an ``AnswerMemory``, it keeps the samples as well. A sample is then
+        taken from this memory if it is there, and looked up in the store only if it is not.
+        """
         if self._shared is None:
             return await self._taken(arrangement, number, make)
 
@@ -104,10 +107,12 @@ class AnswerCache:
         return reply
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
-        """Offers to the store an answer that the caller got without this cache. The store keeps this
-        answer as sample 0, the first answer to the arrangement (an ordered list of sources), unless it
-        already has a sample 0. Returns the answer that is used from now on (the offered one, or the
-        store's), and True iff it is the offered one."""
+        """Offers to the store an answer that the caller got without this cache.
+
+        The store keeps it as sample 0, the first answer to the arrangement (an ordered list of sources),
+        unless the store already has a sample 0. Returns the answer that is used from now on (the offered
+        one, or the store's), and True iff it is the offered one.
+        """
         first = Reply(answer)
         offered = False
 

@@ -22,8 +22,9 @@ _PREDICATES = f"{__name__.partition('.')[0]}.predicates."
 
 @contextmanager
 def whole_replies(refused: Callable[[str], Exception]) -> Generator[None, None, None]:
-    """Raises an error at the end of the block if a model that was called in it gave a reply that is not
-    whole, or if all models failed in it. ``refused``: makes the error from the reason."""
+    """Raises an error at the end of the block if a reply in the block is unusable: a model that was
+    called gave a reply that is not whole, or all models failed. ``refused``: makes the error from the
+    reason."""
     check = reply_checks.get()
     if check is None:
         yield
@@ -35,8 +36,8 @@ def whole_replies(refused: Callable[[str], Exception]) -> Generator[None, None, 
 
 
 def runs_users_code(part: Any) -> bool:
-    """Returns True iff this predicate, or anything that it holds, is a function or an object that can be
-    called and is not this package's. Such code may ask a model."""
+    """Returns True iff this predicate, or a part of it, is a function or another callable object that is
+    not this package's. Such code may ask a model."""
     if isinstance(part, Mapping):
         part = tuple(cast("Mapping[Any, Any]", part).values())
     if isinstance(part, (tuple, list, set, frozenset)):

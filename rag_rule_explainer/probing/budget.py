@@ -12,15 +12,14 @@ from .prices import Prices, Tokens, TokensByModel, cost_of
 
 @dataclass(slots=True, eq=False)
 class Budget:
-    """A Budget counts what one explanation spends, and compares it with its limits. ``prices``: None if
-    no prices are known.
+    """A ``Budget`` counts what one explanation spends, and compares it with its limits.
 
-    ``judge``: a function that returns the tokens that a judge in the predicate has used; None if no judge
-    in the predicate counts its own tokens. ``baseline``, ``repeat_check``, ``samples`` and ``retries``:
-    numbers of runs of the application by their purpose. ``earlier``: the budget of an earlier search of
-    the same call, whose spending the limits include; None if there was none. ``reused`` and ``stored``:
-    numbers of answers that came from memory and from the store. ``failures``: replays that failed even
-    after their retries.
+    ``prices``: None if no prices are known. ``judge``: a function that returns the tokens that a judge
+    in the predicate has used; None if no judge in the predicate counts its own tokens. ``baseline``,
+    ``repeat_check``, ``samples`` and ``retries``: numbers of runs of the application by their purpose.
+    ``earlier``: the budget of an earlier search of the same call, whose spending the limits include;
+    None if there was none. ``reused`` and ``stored``: numbers of answers that came from memory and from
+    the store. ``failures``: replays that failed even after their retries.
     """
 
     limits: Limits
@@ -99,7 +98,8 @@ class Budget:
             self._tokens += total(tokens)
 
     def spend_judging(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
-        """Adds the tokens of a judge's reply. The parameters are those of ``spend``."""
+        """Adds the tokens of a judge's reply. ``models``: the same tokens by the name of the model; None
+        if the models are not known."""
         for model, reported in (models or {"": usage or {}}).items():
             if tokens := counts_in(reported):
                 _add(self._judged, model, tokens)

@@ -11,10 +11,12 @@ from .threads import Interrupted
 
 @contextmanager
 def contained() -> Generator[None, None, None]:
-    """Converts errors that the user's code (a condition, a judge or a listener) raises in the block. A
-    SystemExit becomes a RuntimeError, which callers treat as an ordinary error of this code. A
+    """Converts errors that the user's code (a condition, a judge or a listener) raises in the block.
+
+    A SystemExit becomes a RuntimeError, which callers treat as an ordinary error of this code. A
     KeyboardInterrupt becomes LimitReached, so that the call ends as after Ctrl-C. In the main thread, a
-    KeyboardInterrupt is raised unchanged, because Python itself raises it there for Ctrl-C."""
+    KeyboardInterrupt is raised unchanged, because Python itself raises it there for Ctrl-C.
+    """
     try:
         yield
     except SystemExit as error:

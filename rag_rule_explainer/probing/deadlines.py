@@ -18,7 +18,7 @@ NO_ANSWER_IN_TIME = "no answer within"
 STOOD_STILL = 0.1
 """If a timer fires later than planned by more than this number of seconds, the event loop was blocked."""
 
-# A function that returns the number of pending cancellations of a task. Before Python 3.11, asyncio does
+# This function returns the number of pending cancellations of a task. Before Python 3.11, asyncio does
 # not count them, and the result is 0.
 _pending: Callable[[RunningTask], int] = getattr(asyncio.Task, "cancelling", lambda _: 0)
 
@@ -35,8 +35,8 @@ class Deadlines:
     def __init__(self, seconds: float | None) -> None:
         self.seconds = inf if seconds is None else seconds
         # Every task gets the same number of seconds, so the tasks are in the order in which they become
-        # due. Each value is the due time and the number of cancellations by other code, which were
-        # already pending when the task began.
+        # due. Each value is a pair: the due time, and the number of cancellations by other code that
+        # were already pending when the task began.
         self._due: dict[RunningTask, tuple[float, int]] = {}
         self._cancelled: dict[RunningTask, int] = {}
         self._spared = set[RunningTask]()

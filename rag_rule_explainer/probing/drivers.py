@@ -19,17 +19,17 @@ from ..verdicts import Verdict
 from .limits import LimitReached
 
 LONGEST_BLOCKING = 0.01
-"""If no worker has paused for this number of seconds, the next one pauses, so that other tasks of the
+"""If no worker has paused for this number of seconds, the next worker pauses, so that other tasks of the
 event loop can run."""
 
 MOST_SHARING = 256
-"""With more workers than this, keys are not chosen by how their prompts begin (see ``mining.sharing``):
-no server keeps so many beginnings, and it takes long to compare what all workers probe."""
+"""With more workers than this, workers do not prefer prompts that begin like their last one: no server
+remembers so many prompts, and it would take long to compare what all workers probe."""
 
 SHARED_AT_FIRST = 32
-"""The number of first probes, of all searches together, whose keys are always chosen by how their prompts
-begin. Later, this is only done while another probe runs. So a search that ends after few probes makes the
-same ones, whether the application awaits anything or not."""
+"""The number of probes at the beginning, of all searches together, that workers choose by how the
+prompts begin. Later probes are chosen in this way only while another probe runs. So a search that ends
+after few probes always makes the same ones, whether or not the application awaits anything."""
 
 Job: TypeAlias = tuple[RuleSearch[Key, ClaimType], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, ClaimType], Key], Awaitable[Verdict]]
@@ -104,9 +104,9 @@ class _Work(Generic[Key, ClaimType]):
     async def worker(self, number: int) -> None:
         while True:
             # A worker usually takes a job whose prompt begins like its own last prompt, and unlike the
-            # last prompts of the other workers (see ``mining.sharing``). While no other probe runs, the
-            # worker takes the jobs in their order. This is quicker, and in that order, too, prompts that
-            # follow each other begin alike.
+            # last prompts of the other workers. While no other probe runs, the worker takes the jobs in
+            # their order. This is quicker, and in that order, too, prompts that follow each other begin
+            # alike.
             alone = not self.in_flight and self.made >= SHARED_AT_FIRST
             job = self.next_job(number, None if alone else self.workers)
             if job is None:

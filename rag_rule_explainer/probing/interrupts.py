@@ -42,8 +42,8 @@ class Interrupts:
 
     @property
     def is_keeping(self) -> bool:
-        """Returns True while Ctrl-C is delayed: in the block of this object, except in a block of
-        ``passed_on``."""
+        """Returns True while Ctrl-C is delayed: inside the block of this object, but not inside a block
+        of ``passed_on``, in which Ctrl-C may interrupt the code."""
         return self._is_keeping
 
     def __enter__(self) -> "Interrupts":
@@ -99,7 +99,8 @@ class Interrupts:
             return None
 
     def doze(self, seconds: float = LOOK_UP_SECONDS) -> None:
-        """Waits as ``wait`` does, but raises the delayed error of Ctrl-C, usually a KeyboardInterrupt."""
+        """Waits for at most the shorter of ``seconds`` and ``LOOK_UP_SECONDS``, or until ``wake`` is
+        called. Raises the delayed error of Ctrl-C, usually a KeyboardInterrupt, if Ctrl-C has arrived."""
         if (raised := self.wait(seconds)) is not None:
             raise raised
 

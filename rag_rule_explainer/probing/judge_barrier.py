@@ -82,15 +82,16 @@ class Backlog:
 
 
 of_this_work: ContextVar[Backlog | None] = ContextVar("rag_rule_backlog", default=None)
-"""The backlog to which the current task belongs; None outside ``together``. Several backlogs may exist
-at the same time."""
+"""The group of tasks (``Backlog``) to which the current task belongs; None outside ``together``. Several
+groups may exist at the same time."""
 
 
 async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: bool) -> None:
     """Runs all tasks at the same time. They wait for each other before their answers go to a judge, so
     that the judge gets as few requests as possible.
 
-    ``needed``: see ``Backlog``. Raises the first error after all tasks have ended.
+    ``needed``: True if the tasks send requests even after a stop. Raises the first error after all tasks
+    have ended.
     """
     backlog = Backlog(needed=needed)
     before = of_this_work.set(backlog)
@@ -102,9 +103,9 @@ async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: 
 
 @contextmanager
 def asleep() -> Generator[None, None, None]:
-    """Makes the other tasks of the current task's backlog go on without the current task, during the
-    block. In the block, the current task waits for the result of one of the others. Does nothing if the
-    current task belongs to no backlog."""
+    """During the block, ``wait_for_others`` of the other tasks does not wait for the current task. Use
+    this while the current task waits for the result of another task of its ``Backlog`` (group of tasks).
+    Does nothing if the current task belongs to none."""
     backlog = of_this_work.get()
     if backlog is None:
         yield

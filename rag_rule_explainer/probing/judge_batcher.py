@@ -3,8 +3,8 @@
 A *jury* is a judge with its settings, and a *matter* is what the judge must decide. An answer has a
 request of its own unless its jury allows batches. No answer waits until a batch is full. When an answer
 may be sent (it has a slot of the limiter), its request also takes the other answers that wait for the
-same jury and the same matter. Answers that are all known beforehand wait for each other; see
-``judge_barrier``. A judgement from a request with several answers is marked as such, also in the store.
+same jury and the same matter. Answers that are all known beforehand wait for each other. A judgement from
+a request with several answers is marked as such, also in the store.
 """
 
 import asyncio
@@ -67,10 +67,11 @@ class JudgeBatcher:
         return asyncio.get_running_loop() is self._loop
 
     async def judgement(self, asked: JudgeQuestion) -> Judgement:
-        """Returns the judgement of one answer, which is made once and then remembered. If the judge's
-        request had several answers, sets ``is_mixed`` in the current ``Company``, so that no rule that
-        depends on this judgement is called proved. Raises JudgeFailed if the judge gives no judgement,
-        LimitReached, and RagRuleError if the whole call must end."""
+        """Returns the judge's judgement of one answer. The judge is asked only once about the same
+        answer; later calls return the remembered judgement. If the request to the judge had several
+        answers, records this in the current ``Company``, so that no rule that depends on this judgement
+        is called proved. Raises JudgeFailed if the judge gives no judgement, LimitReached if a limit
+        forbids the request, and RagRuleError for an error that must end the whole explanation."""
         key = asked.jury, asked.matter, asked.answer
         made, _ = await self._memo.get(key, self._made, asked)
         judging = company.get()
@@ -135,7 +136,8 @@ class JudgeBatcher:
         terms = Terms(asked.jury, asked.matter, sample)
         future: asyncio.Future[DecidedOpinion] = asyncio.get_running_loop().create_future()
         if asked.jury.batch == ALONE:
-            # Without batches, there are no other answers to wait for. ``decide`` takes a slot itself.
+            # Without batches, there are no other answers to wait for. The call of ``decide`` waits by
+            # itself until the limiter lets it run.
             await self.requests.decide(
                 terms.jury, terms.matter, [WaitingAnswer(asked.answer, True, future)]
             )

@@ -71,7 +71,7 @@ class TriedRequest(NamedTuple):
 class JudgeRequests:
     """This class sends one explanation's requests to its judges, on one event loop.
 
-    ``limiter``: each request takes one of its slots, as each replay does. ``stopper``: once it is
+    ``limiter``: limits how many requests and replays run at the same time. ``stopper``: once it is
     stopped, only requests that running probes need are sent. ``timeout``: the seconds that a request may
     take; None for no limit.
     """

@@ -172,9 +172,8 @@ class Judging:
         return ~judgement if self.is_negation else judgement
 
     async def ask(self, case: Case) -> Judgement:
-        """Returns the judgement of a case, as ``judge`` does. However, an error of the predicate is
-        raised instead of giving UNKNOWN, and LimitReached is raised if the limit of seconds is
-        reached."""
+        """Returns the judgement of a case. Raises an error of the predicate (where ``judge`` would give
+        the verdict UNKNOWN), and LimitReached if the limit of seconds is reached."""
         key = self.base.memo_key(case)
         judgement = await self._ask(key, case)
         self._note(key)
@@ -247,7 +246,8 @@ def judgings(
     predicates: Iterable[Predicate], store: "Opened | None" = None, stopper: Stopper | None = None
 ) -> tuple[Judging, ...]:
     """Returns a ``Judging`` for each predicate. A predicate and its negation share one ``Judgements``
-    object, so each answer is judged once for both. ``store``, ``stopper``: see ``Judging``."""
+    object, so each answer is judged once for both. ``store``: keeps judgements for later explanations.
+    ``stopper``: ends judgements that are not ready when the limit of seconds is reached."""
     remembered: dict[Predicate, Judgements] = {}
     return tuple(
         Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store, stopper)

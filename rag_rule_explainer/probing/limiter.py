@@ -15,20 +15,21 @@ from .limits import MOST_AT_A_TIME
 
 
 class Reentered(InvalidInput):
-    """Raised for a call that holds a slot of a limiter and is about to wait for a second slot of the same
-    limiter, which could wait for ever."""
+    """Raised for a call that would wait for ever: it already runs under a limiter, and is about to wait
+    until the same limiter lets it run a second time."""
 
 
 @called_as("Limiter")
 class Limiter:
-    """A Limiter has ``size`` slots; each call takes one while it runs. Slots are given in the order of
-    the requests. Thread-safe. Raises InvalidInput unless the size is a whole number from 1 to 10,000."""
+    """A ``Limiter`` lets at most ``size`` calls run at the same time. Each running call occupies a slot;
+    the others wait, and get slots in the order of their requests. Thread-safe. Raises InvalidInput
+    unless the size is a whole number from 1 to 10,000."""
 
     def __init__(self, size: int) -> None:
         checked_whole("the size of a Limiter", size, 1, MOST_AT_A_TIME)
         self.size = size
-        # The free slots. list.pop() and list.append() are atomic, so the lock is needed only while a
-        # caller waits for a slot.
+        # The free slots, one for each further call that may run. list.pop() and list.append() are
+        # atomic, so the lock is needed only while a caller waits for a slot.
         self._free: list[None] = [None] * size
         self._waiting: deque[Callable[[], bool]] = deque()
         # The lock must be reentrant. While a thread holds it, garbage collection may end a coroutine,
@@ -36,13 +37,14 @@ class Limiter:
         self._lock = threading.RLock()
 
     def __deepcopy__(self, _memo: object) -> "Limiter":
-        """Returns this Limiter itself, so that the copy of an explainer shares its slots."""
+        """Returns this ``Limiter`` itself, so that a copied explainer and its original share the
+        limit."""
         return self
 
     @contextmanager
     def slot(self) -> Generator[None, None, None]:
-        """Waits for a slot and holds it during the block. The wait blocks the thread, so the caller must
-        not run in an event loop."""
+        """Waits until this call may run, and occupies a slot during the block. The wait blocks the
+        thread, so the caller must not run in an event loop."""
         entered = False
         try:
             # Ctrl-C is delayed until ``entered`` is True. If it were raised after the slot was taken and
@@ -60,7 +62,8 @@ class Limiter:
 
     @asynccontextmanager
     async def aslot(self) -> AsyncGenerator[None, None]:
-        """Waits for a slot without blocking the event loop, and holds it during the block."""
+        """Waits until this call may run, without blocking the event loop, and occupies a slot during the
+        block."""
         if not self.enter_at_once():
             await self.enter()
         try:
@@ -70,14 +73,14 @@ class Limiter:
             self.leave()
 
     def judging(self) -> AbstractAsyncContextManager[None]:
-        """Holds a slot during the block, like ``aslot``, for a request to a judge. A subclass that counts
-        replays must not count this slot."""
+        """Waits until a request to a judge may run, and occupies a slot during the block. A subclass
+        that counts replays must not count this request."""
         return self.aslot()
 
     @contextmanager
     def held(self) -> Generator[None, None, None]:
-        """Records during the block that its code holds a slot, so that ``check_free`` refuses to let it
-        wait for a second one."""
+        """Records during the block that its code already runs under this limiter, so that ``check_free``
+        refuses to let it wait a second time."""
         slot = begun(around(), self)
         try:
             yield
@@ -85,8 +88,8 @@ class Limiter:
             slot.limiter = None
 
     def check_free(self) -> None:
-        """Raises Reentered, an InvalidInput, if the caller holds a slot of this limiter. Calls that each
-        hold a slot and wait for a second one could wait for each other for ever."""
+        """Raises Reentered, an InvalidInput, if the caller already runs under this limiter. Calls that
+        each occupy a slot and wait for a second one could wait for each other for ever."""
         if any(slot.limiter and slot.limiter.is_part_of(self) for slot in _slots.get()):
             raise Reentered(
                 "this explainer was called inside one of its own replays, or inside one of an explainer "
@@ -95,12 +98,12 @@ class Limiter:
             )
 
     def is_part_of(self, limiter: "Limiter") -> bool:
-        """Returns True iff every call with a slot of this limiter also holds a slot of ``limiter``."""
+        """Returns True iff every call that runs under this limiter also counts for ``limiter``."""
         return self is limiter
 
     @contextmanager
     def entered(self) -> Generator[None, None, None]:
-        """Gives back, at the end of the block, a slot that the caller has taken with ``enter``. This
+        """Frees, at the end of the block, the slot that the caller has taken with ``enter``. This
         happens even if the caller is a generator that is never finished."""
         try:
             yield
@@ -108,8 +111,8 @@ class Limiter:
             self.leave()
 
     def enter_at_once(self) -> bool:
-        """Takes a slot if one is free and no caller waits. Returns True iff it took one; the caller must
-        then call ``leave``."""
+        """Takes a slot, so that the caller may run, if one is free and no other caller waits. Returns
+        True iff it took one; the caller must then call ``leave``."""
         if self._waiting:
             return False
         try:
@@ -119,7 +122,7 @@ class Limiter:
         return True
 
     async def enter(self) -> None:
-        """Waits for a slot and takes it; the caller must then call ``leave``."""
+        """Waits until the caller may run; the caller must then call ``leave`` when it has ended."""
         loop = asyncio.get_running_loop()
         admitted: asyncio.Future[None] = loop.create_future()
 
@@ -142,7 +145,7 @@ class Limiter:
             raise
 
     def leave(self) -> None:
-        """Gives a slot back, and lets the next caller in the queue have it."""
+        """Records that the caller's run has ended, and lets the next caller in the queue run."""
         self._free.append(None)
         if self._waiting:
             self._admit_waiting()
@@ -153,8 +156,8 @@ class Limiter:
             self._admit_waiting()
 
     def wait(self, interrupts: Interrupts) -> None:
-        """Waits for a slot and takes it; the caller must then call ``leave``. Blocks the thread. A Ctrl-C
-        that ``interrupts`` delays is raised during the wait."""
+        """Waits until the caller may run; the caller must then call ``leave`` when it has ended. Blocks
+        the thread. A Ctrl-C that ``interrupts`` delays is raised during the wait."""
         admitted = False
 
         def admit() -> bool:
@@ -178,8 +181,8 @@ class Limiter:
         self._admit_waiting()
 
     def _give_up(self, admit: Callable[[], bool]) -> None:
-        """Removes from the queue a caller that no longer waits. If it has been given a slot already, the
-        slot goes to the next caller. ``admit``: the caller's entry in the queue."""
+        """Removes from the queue a caller that no longer waits. If it was already allowed to run, the
+        next caller may run in its place. ``admit``: the entry of the caller in the queue."""
         with self._lock:
             try:
                 self._waiting.remove(admit)
@@ -204,24 +207,24 @@ class Limiter:
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A Slot records that code in a context holds a slot of ``limiter``. ``limiter`` becomes None when
-    the slot is given back, because a task with a copy of the context may still see this object then."""
+    """A ``Slot`` records that code in a context runs under ``limiter``. ``limiter`` becomes None when
+    this run has ended, because a task with a copy of the context may still see this object then."""
 
     limiter: Limiter | None
 
 
 _slots: ContextVar[tuple[Slot, ...]] = ContextVar("rag_rule_slots", default=())
-"""The slots that the code in this context holds. New tasks and threads of replays get a copy of the
-context, so the slots are known there too."""
+"""The limiters under which the code in this context runs, as ``Slot`` objects. New tasks and threads of
+replays get a copy of the context, so the limiters are known there, too."""
 
 
 def around() -> tuple[Slot, ...]:
-    """Returns the slots that the code in this context holds and has not given back."""
+    """Returns the records of the limiters under which the code in this context runs now."""
     return tuple([slot for slot in _slots.get() if slot.limiter is not None])
 
 
 def begun(outer: tuple[Slot, ...], limiter: Limiter) -> Slot:
-    """Records that this context holds a slot of ``limiter`` in addition to the ``outer`` ones, and
+    """Records that this context runs under ``limiter``, in addition to the limiters in ``outer``, and
     returns the record."""
     slot = Slot(limiter)
     _slots.set((*outer, slot))

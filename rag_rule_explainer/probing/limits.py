@@ -24,6 +24,7 @@ class Limits:
     ``replays``: runs of the application, including the baseline, the repeat check and retries.
     ``tokens``: input and output tokens, as the models of the replays and the judge report them. ``cost``:
     the cost of these tokens at the prices in ``Settings.prices``, in the currency of the prices.
+
     ``seconds``: seconds since the call began. At this limit, the call no longer waits for a judge. A
     condition that is a function gets one second for an answer that comes shortly before the limit. A
     judge or condition that is still not ready gives the verdict UNKNOWN: an async one is cancelled, and a

@@ -69,17 +69,17 @@ def about_the_callers_loop() -> str:
 
 
 def waits_for_the_callers_loop() -> bool:
-    """Returns True iff the caller's own event loop stands still until the blocking call returns, and
-    callbacks have been scheduled on this loop since the call began. An answer that is late may wait for
-    them; a retry would then be late too."""
+    """Returns True iff a late answer may only be waiting for the caller's own event loop: this loop
+    stands still until the blocking call returns, and callbacks have been scheduled on it since the call
+    began. A retry would then be late, too."""
     blocked = _blocked.get()
     return blocked is not None and blocked.has_work()
 
 
 def why_late() -> TimeoutError | None:
-    """Returns a TimeoutError as the cause of the error for a late answer, so that the call is tried
-    again. Returns None if another try is of no use, because the answer waits for the caller's own event
-    loop."""
+    """Returns a TimeoutError as the cause of the error for a late answer. Errors with such a cause are
+    regarded as temporary, so the call is tried again. Returns None if the answer waits for the caller's
+    own event loop, because another try would then be of no use."""
     return None if waits_for_the_callers_loop() else TimeoutError()
 
 
@@ -143,8 +143,8 @@ class _Waiting(Generic[T]):
             raise
         came_last = self._interrupts.pending()
         if came_last is not None and self._interrupt is None and self._on_interrupt is not None:
-            # Ctrl-C arrived after the coroutine had ended. If the coroutine was one step of a stream, the
-            # rest of the stream must end as well.
+            # Ctrl-C arrived after the coroutine had ended. If the coroutine was one step of a stream,
+            # the rest of the stream must end too.
             self._loop.call_soon_threadsafe(self._on_interrupt)
         has_failed = task.cancelled() or task.exception() is not None
         if self._interrupt is not None and self._is_cut_off and has_failed:
@@ -181,7 +181,7 @@ class _Waiting(Generic[T]):
             if self._interrupts.wait(left) is not None:
                 return
 
-    # The methods above run in the caller's thread. Those below run on the private loop.
+    # The methods above run in the caller's thread, and those below on the private loop.
 
     def _begin(self, is_interrupted: bool) -> None:
         self._task = self._loop.create_task(self._done())

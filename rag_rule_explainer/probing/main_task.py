@@ -32,7 +32,7 @@ def ctrl_c_kept() -> Generator[Callable[[], None], None, None]:
 @contextmanager
 def told_of_ctrl_c(on_interrupt: Callable[[], bool]) -> Generator[None, None, None]:
     """Calls ``on_interrupt`` on the event loop after the first Ctrl-C in the block, if the main task of
-    ``asyncio.run`` enters the block; see ``ctrl_c_kept``.
+    ``asyncio.run`` enters the block.
 
     The handler of ``asyncio.run``, which cancels the main task, is called on every later Ctrl-C. It is
     also called on the first one if ``on_interrupt`` returns False: the search then has no result to wait
@@ -60,8 +60,8 @@ class _Presses:
     @contextmanager
     def told(self, on_interrupt: Callable[[], bool]) -> Generator[None, None, None]:
         """Calls ``on_interrupt`` for the first Ctrl-C in the block, or at once for a Ctrl-C that came
-        before the block (see ``keep``). Inside another such block, calls the function of the outer block,
-        which can end more searches."""
+        before the block and was remembered. Inside another such block, calls the function of the outer
+        block, which can end more searches."""
         outer, self._on_interrupt = self._on_interrupt, self._on_interrupt or on_interrupt
         if self._is_pressed:
             self._tell()
@@ -72,7 +72,7 @@ class _Presses:
 
     @contextmanager
     def installed(self) -> Generator[None, None, None]:
-        """Makes ``noticed`` the handler of SIGINT during the block."""
+        """Makes ``noticed`` handle Ctrl-C (SIGINT) during the block."""
         signal.signal(signal.SIGINT, self.noticed)
         token = _current.set(self)
         try:
@@ -141,8 +141,11 @@ def _main_task_of(handler: object) -> object:
 
 
 def _cell_of(handler: Any) -> object:
-    """Returns the task of the notebook's cell that ipykernel's handler cancels. The handler holds a
-    future. When it sets the result, a callback of the future cancels the task, which it was given."""
+    """Returns the task of the notebook's cell that ipykernel's handler cancels.
+
+    The handler sets the result of a future. A callback of the future then cancels the task, which is an
+    argument of the callback.
+    """
     if not str(getattr(handler, "__module__", "")).startswith("ipykernel."):
         return None
     for cell in getattr(handler, "__closure__", None) or ():

@@ -29,8 +29,8 @@ class Memo(Generic[Value]):
     async def get(
         self, key: Hashable, make: Callable[[Subject], Awaitable[Value]], subject: Subject
     ) -> tuple[Value, bool]:
-        """Returns the value of a key, and True iff it was known or made by another caller. Otherwise this
-        call makes it, by ``make(subject)``."""
+        """Returns the value of a key, and whether it was there without this call: True if the value was
+        known or another caller made it, False if this call made it by ``make(subject)``."""
         if not self.begin(key):
             value = await self.settled(key)
             if value is not None:

@@ -9,9 +9,8 @@ from .limiter import Limiter
 
 
 class NarrowLimiter(Limiter):
-    """A NarrowLimiter has its own slots, and each of its calls takes a slot of ``outer`` too. So at most
-    ``size`` of its calls run at the same time, and all calls that use ``outer`` together never exceed the
-    limit of ``outer``."""
+    """A ``NarrowLimiter`` lets at most ``size`` of its own calls run at the same time. These calls also
+    count for ``outer``, so all calls that use ``outer`` together never exceed the limit of ``outer``."""
 
     def __init__(self, size: int, outer: Limiter) -> None:
         super().__init__(size)
@@ -67,11 +66,12 @@ def narrowed(limiter: Limiter, size: int) -> Limiter:
 
 
 def limiter_for(given: object, concurrency: int, *, is_bound: bool) -> Limiter:
-    """Returns the limiter ``given``; if it is None, a new one with ``concurrency`` slots.
+    """Returns the limiter ``given``; if it is None, a new one for ``concurrency`` calls at the same
+    time.
 
-    ``is_bound``: True if the caller also chose ``concurrency``: the smaller of the two limits then holds.
-    If it is False, ``concurrency`` has no effect on a given limiter. Raises InvalidInput if something
-    else than a limiter was given.
+    ``is_bound``: True if the caller also chose ``concurrency``: the smaller of the two limits then
+    holds. If it is False, ``concurrency`` has no effect on a given limiter. Raises InvalidInput if
+    something else than a limiter was given.
     """
     if given is None:
         return Limiter(concurrency)

@@ -103,7 +103,7 @@ class Noise:
     @property
     def everywhere(self) -> bool:
         """Returns True if every arrangement (an ordered list of sources) is voted on; False if only some
-        are (see ``vote``), or none."""
+        are, as with ``vote="border"``, or none."""
         return self.votes and (self.vote == "every" or self.min_confidence < 1)
 
     @property
@@ -116,9 +116,9 @@ class Noise:
 
     @property
     def missed(self) -> float:
-        """Returns an upper bound of the chance that a subset that breaks the condition is judged to hold;
-        0 without votes. It assumes that each single answer is wrong with a chance of at most ``0.5 -
-        margin`` (see ``Noise``)."""
+        """Returns an upper bound of the chance that a subset that breaks the condition is judged to
+        hold; 0 without votes. It assumes that each single answer is wrong with a chance of at most ``0.5
+        - margin``."""
         if not self.votes:
             return 0.0
         wrong, enough = 0.5 - self.margin, (self.samples + 1) // 2

@@ -54,12 +54,11 @@ class Stopper:
         return await self._within(0.0, 0.0, outcome)
 
     async def soon(self, outcome: Awaitable[T], *, of_judge: bool) -> T:
-        """Waits for the outcome of a condition and returns it, as ``by_the_limit`` does for a judge. But
-        the condition gets at least ``LATE_SECONDS``, even if the limit of seconds is nearer or already
-        reached.
+        """Waits for the outcome of a condition and returns it. It waits until the limit of seconds, or
+        for ``LATE_SECONDS`` if this limit is nearer or already reached.
 
-        ``of_judge``: True if the condition waits for a judge. The limit cancels the request to the judge
-        (see ``by_the_limit``), and the condition has ``LATE_SECONDS`` after the limit to end by itself.
+        ``of_judge``: True if the condition waits for a judge. The limit then cancels the request to the
+        judge, and the condition has ``LATE_SECONDS`` after the limit to end by itself.
         """
         # After one late judgement, the other conditions get no extra seconds. Otherwise each of them
         # could use its extra seconds, one after the other.

@@ -91,9 +91,9 @@ class Replayer:
         return said_nothing(answer) and not (self.accepts_calls and is_only_calls(answer))
 
     def counting(self, reply: Reply) -> Reply:
-        """Returns the reply in the form in which it counts: unchanged if its answer is whole; otherwise,
-        with an error in place of the answer. Stored answers need this check too, because they may come
-        from a run with other ``accepts``."""
+        """Returns the reply as the search counts it: unchanged if its answer is whole; otherwise with an
+        error in place of the answer. Stored answers need this check too, because they may come from a
+        run with other ``accepts``."""
         fault = "" if reply.answer is None else self.fault_in(reply.answer)
         return reply._replace(answer=None, cause=UnusableReply(fault)) if fault else reply
 
@@ -103,8 +103,8 @@ class Replayer:
         self.budget.charge()
 
     def check_alive(self, reply: Reply) -> None:
-        """Raises LimitReached if this reply failed and the number of failed replays in a row has reached
-        ``limits.failures``."""
+        """Raises LimitReached if this reply failed and is the last of ``limits.failures`` failed replays
+        in a row."""
         most = self.budget.limits.failures
         if reply.cause is not None and most is not None and self._failures_in_a_row >= most:
             raise LimitReached(
@@ -154,8 +154,8 @@ class Replayer:
         return tuple.__new__(Reply, (answer, time.perf_counter() - started, None, trace))  # pyright: ignore[reportUnknownMemberType] -- a tuple of any items
 
     def _held(self, begin: Callable[[], None]) -> Slot:
-        """Counts a run that has a slot of the limiter, and returns the record of the slot. Gives the slot
-        back if the run is forbidden."""
+        """Calls ``begin``, which counts the run or forbids it, and returns the record of the slot that
+        the run occupies. If ``begin`` raises an error, the slot becomes free for another run."""
         try:
             begin()
         except BaseException:
@@ -230,7 +230,8 @@ def _plain(text: str) -> Answer:
 
 def _failed_reply(error: BaseException, started: float, trace: TracedReplay | None) -> Reply:
     """Returns the reply of a run that failed with this error. Raises the error again if it is not the
-    application's. ``started``: the time at which the run began. ``trace``: see ``Reply.traced``."""
+    application's. ``started``: the time at which the run began. ``trace``: the data about the replay for
+    tracers; None if it is not traced."""
     if not _is_the_applications(error):
         raise error
     return Reply(None, time.perf_counter() - started, error, trace)

@@ -121,8 +121,9 @@ class ReplayFidelity(Protocol):
 
     @property
     def dependent_places(self) -> str:
-        """Returns, as a list in words, the names of the changed state (see ``can_rewind``) whose content
-        may depend on which sources a run got, or on how many runs there were; empty if there is none."""
+        """Returns, as a list in words, the names of the changed state (such as variables) whose content
+        may depend on which sources a run got, or on how many runs there were; empty if there is no such
+        state."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
@@ -142,8 +143,9 @@ class ReplayFidelity(Protocol):
         ...
 
     def remember(self) -> None:
-        """Records what the runs have left, and the ``doubt`` (the reason why the rules may be wrong), if
-        there is one, for later explanations. They begin with the state that these runs left."""
+        """Records the changes of state that the runs have left behind, and the ``doubt`` (the reason why
+        the rules may be wrong), if there is one. Later explanations use this record, because they begin
+        with the changed state."""
         ...
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
@@ -166,50 +168,59 @@ class ReplayFidelity(Protocol):
 
 @dataclass(slots=True)
 class Promotion:
-    """A Promotion holds a ``warning``. It names the sources that the model was not shown in the baseline
-    (``held_out`` and ``dropped`` in ``Baseline``), but is shown when other sources are omitted. It is
-    empty as long as no replay has shown such a source."""
+    """A ``Promotion`` warns of sources that the model was not shown in the baseline, but is shown when
+    other sources are omitted.
+
+    ``warning``: a text that names these sources, which are in the fields ``held_out`` and ``dropped`` of
+    the ``Baseline``; empty as long as no replay has shown one.
+    """
 
     warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A Baseline is the run on all sources whose answer the user wants explained, as an integration
+    """A ``Baseline`` is the run on all sources whose answer the user wants explained, as an integration
     provides it.
 
     ``answer``: the answer to explain. ``current``: the answer that the application gives now on exactly
     the sources of ``answer``; None if it was not run on exactly these. It equals ``answer``, unless
     ``answer`` is from a log. ``logged``: True if ``answer`` is from a log; a different ``current`` is
-    then no fault. ``input``: the application's input, if it is more than the question. ``scope``: where
-    the sources come from. ``held_out``: the sources that were retrieved but not shown to the model.
-    ``dropped``: the sources that a search found but did not return, for example because a reranker inside
-    it dropped them. ``unseen_needed``: a function that makes the error to raise if a replay without the
-    sources in ``held_out`` has another answer than the baseline. Its argument says in words how the two
-    answers differ. It may be None if ``held_out`` is empty. ``state``: a digest of everything else that
-    answers depend on, such as the conversation so far. The store treats the same question in another
-    state as another question.
+    then no fault. ``input``: the application's input, if it is more than the question. ``state``: a
+    digest of everything else that answers depend on, such as the conversation so far. The store treats
+    the same question in another state as another question.
+
+    ``scope``: where the sources come from. ``held_out``: the sources that were retrieved but not shown
+    to the model. ``dropped``: the sources that a search found but did not return, for example because a
+    reranker inside it dropped them. ``promoted``: says which sources of ``held_out`` and ``dropped`` the
+    model is shown when other sources are omitted. ``unseen_needed``: a function that makes the error to
+    raise if a replay without the sources in ``held_out`` has another answer than the baseline. Its
+    argument says in words how the two answers differ. It may be None if ``held_out`` is empty.
 
     ``replays``: the number of runs of the application for the baseline during this call. ``usage``: the
     tokens that they spent; ``models``: the same tokens by the name of the model; None if the models are
-    not known. ``failed``: earlier attempts that failed; their tokens count too. ``seconds``: the seconds
-    that the call had taken when the baseline was ready. ``longest``: the seconds that a replay may take,
-    if the duration of the baseline decides that; else None. ``judge_spent``: a function that returns the
-    tokens that a judge in the predicate has spent so far; they count for ``limits`` too. None if no judge
-    counts its own tokens.
+    not known. ``failed``: earlier attempts that failed; their tokens count too.
+
+    ``seconds``: the seconds that the call had taken when the baseline was ready. ``longest``: the seconds
+    that a replay may take, if the duration of the baseline decides that; else None. ``judge_spent``: a
+    function that returns the tokens that a judge in the predicate has spent so far; they count for
+    ``limits`` too. None if no judge counts its own tokens.
 
     ``warnings``: texts that a report shows before the rules; ``notes``: texts that it shows after them.
-    ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known only
-    at the end. ``fidelity``: the checks whether replays differ from the baseline only in their sources;
-    None if the application is a function of question and sources, of whose replays only the answers are
-    known. ``chance``: a function that returns a warning if code of the application decides by chance,
-    else an empty text. ``served_otherwise``: a function that returns the reason why a real search may
-    find other sources than the search in a replay returned; an empty text if there is no such reason.
+    ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known
+    only at the end.
+
+    ``fidelity``: the checks whether replays differ from the baseline only in their sources; None if the
+    application is a function of question and sources, of whose replays only the answers are known.
+    ``chance``: a function that returns a warning if code of the application decides by chance, else an
+    empty text. ``served_otherwise``: a function that returns the reason why a real search may find other
+    sources than the search in a replay returned; an empty text if there is no such reason. ``stale``:
+    the reason why the store's answers may come from another version of the application; empty if there
+    is none.
+
     ``application``: the application's name. ``versions``: the versions of the libraries that it uses.
     ``trace``: the data about this explanation for tracers such as LangSmith; None if the integration did
-    not begin a trace. ``stale``: the reason why the store's answers may come from another version of the
-    application; empty if there is none. ``promoted``: says which sources of ``held_out`` and ``dropped``
-    the model is shown when other sources are omitted.
+    not begin a trace.
     """
 
     answer: Answer
@@ -273,7 +284,8 @@ class Baseline:
         return () if self.late_notes is None else tuple(self.late_notes())
 
     def remember(self) -> None:
-        """Records what the runs have left, for later explanations, which begin with it."""
+        """Records the changes of state that the runs have left behind, because later explanations begin
+        with the changed state."""
         if self.fidelity is not None:
             self.fidelity.remember()
 

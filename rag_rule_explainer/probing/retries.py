@@ -10,13 +10,13 @@ from ..errors import InvalidInput
 @called_as("Retries")
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """The Retries settings say how often, and after which pauses, a replay is retried after a failure
-    that may be temporary.
+    """A ``Retries`` says how often, and after which pauses, a replay is retried after a failure that may
+    be temporary.
 
-    ``most``: the largest number of retries of one replay. ``first_wait``, ``longest_wait``: bounds of the
-    pauses, in seconds. Each pause is drawn at random below a bound, which starts at ``first_wait`` and
-    doubles with each retry up to ``longest_wait``. ``patience``: the longest ``Retry-After`` of a server,
-    in seconds, that is waited for; after a longer one, the replay fails without a retry.
+    ``most``: the largest number of retries of one replay. ``first_wait``, ``longest_wait``: bounds of
+    the pauses, in seconds. Each pause is drawn at random below a bound, which starts at ``first_wait``
+    and doubles with each retry up to ``longest_wait``. ``patience``: the longest ``Retry-After`` of a
+    server, in seconds, that is waited for; after a longer one, the replay fails without a retry.
 
     Raises InvalidInput unless every value is a number of at least 0.
     """

@@ -18,13 +18,13 @@ _STATUS_NAMES = ("status_code", "status", "http_status", "code")
 _PASSING_TYPES = (ConnectionError, TimeoutError, HTTPException, json.JSONDecodeError)
 _PASSING_NAMES = frozenset(
     {
-        # openai, anthropic and similar clients
+        # Error classes of the packages openai and anthropic, and of similar clients.
         "APIConnectionError",
         "APITimeoutError",
         "RateLimitError",
         "InternalServerError",
         "OverloadedError",
-        # httpx, requests, aiohttp, urllib3
+        # Error classes of the packages httpx, requests, aiohttp and urllib3.
         "TransportError",
         "ChunkedEncodingError",
         "ConnectionError",
@@ -33,9 +33,10 @@ _PASSING_NAMES = frozenset(
         "ClientPayloadError",
         "ServerTimeoutError",
         "HTTPError",
-        # asyncio and concurrent.futures; before Python 3.11, these are not the builtin TimeoutError
+        # The class of asyncio and of concurrent.futures. Before Python 3.11, it is another class than
+        # the built-in ``TimeoutError``.
         "TimeoutError",
-        # Google and AWS
+        # Error classes of the clients of Google and AWS.
         "ServiceUnavailable",
         "ResourceExhausted",
         "DeadlineExceeded",

@@ -46,9 +46,9 @@ class Count(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """A Majority gives HOLDS if the predicate holds on at least half of ``most`` samples (see the section
-    on majority votes in the paper on which this package is based). It decides as soon as the remaining
-    samples cannot change the outcome.
+    """A Majority gives HOLDS if the predicate holds on at least half of ``most`` samples (the majority
+    vote of the paper on which this package is based). It decides as soon as the remaining samples cannot
+    change the outcome.
 
     A sample whose verdict is UNKNOWN is not counted as a vote. The outcome is UNKNOWN if it could be
     HOLDS or BREAKS depending on these samples.
@@ -113,9 +113,9 @@ class Sequential:
         The verdict UNKNOWN comes when too few samples are left for a decision."""
         lacking, left = self._lacking(holds - breaks), self.most - holds - breaks - unknown
         # ``lacking``: the votes that are missing for HOLDS or BREAKS. ``left``: the samples that can
-        # still be drawn. The verdict is UNKNOWN once ``lacking`` is larger than ``left``. This may take
-        # few samples, because each sample lowers ``left`` by 1 and may raise ``lacking`` by 1. But
-        # ``lacking`` is never larger than ``half``: then both thresholds are equally far away.
+        # still be drawn. The verdict is UNKNOWN once ``lacking`` is larger than ``left``. Each sample
+        # lowers ``left`` by 1 and may raise ``lacking`` by 1, so this may take few samples. But
+        # ``lacking`` is never larger than ``half``, where both thresholds are equally far away.
         half = (self._to_hold + self._to_break) // 2
         until_undecidable = max((left - lacking) // 2, left - half) + 1
         return max(1, min(lacking, until_undecidable))

@@ -93,18 +93,19 @@ _BEFORE = re.compile("^(finish|stop)?reason")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A Said holds the data of one reply of a model that show whether the reply is whole.
+    """A ``Said`` holds the data of one reply of a model that show whether the reply is whole.
 
-    ``reason``: the finish reason, as the provider writes it; None if it gives none. ``calls``: True if
-    the reply calls a tool. ``called``: its tool calls, as far as they can be read. ``run_elsewhere``:
-    those tool calls that the application does not run, because the provider has run them or because they
-    are a structured answer. ``apart``: True if the model was called within a call of another model or
-    within a retrieval; its tool calls are then not counted as the application's. ``within``: the names of
-    the tools inside which the model was called, the outermost first. ``refuses``: True if a field other
-    than the text marks the reply as a refusal. ``more``: True if the reply has content that is not text,
-    such as an image. ``reports``: True if the provider gives a finish reason for every reply, so that a
-    reply without one is incomplete. ``shown_as``: the text that the framework may show in place of an
-    empty reply.
+    ``reason``: the finish reason, as the provider writes it; None if it gives none. ``refuses``: True if
+    a field other than the text marks the reply as a refusal. ``more``: True if the reply has content
+    that is not text, such as an image. ``reports``: True if the provider gives a finish reason for every
+    reply, so that a reply without one is incomplete. ``shown_as``: the text that the framework may show
+    in place of an empty reply.
+
+    ``calls``: True if the reply calls a tool. ``called``: its tool calls, as far as they can be read.
+    ``run_elsewhere``: those tool calls that the application does not run, because the provider has run
+    them or because they are a structured answer. ``apart``: True if the model was called within a call
+    of another model or within a retrieval; its tool calls are then not counted as the application's.
+    ``within``: the names of the tools inside which the model was called, the outermost first.
     """
 
     text: str

@@ -48,5 +48,6 @@ def duration(seconds: float) -> str:
 
 
 def elapsed(seconds: float) -> str:
-    """Returns a duration like ``duration``, but below ten seconds with one decimal, as in ``0.4 s``."""
+    """Returns a duration in its two largest units, such as ``3 min 20 s``; below ten seconds with one
+    decimal, as in ``0.4 s``."""
     return f"{seconds:.1f} s" if seconds < 9.95 else duration(seconds)

@@ -23,8 +23,8 @@ class Lines:
         """Does nothing: lines are written when rows arrive."""
 
     def show(self, row: Row) -> None:
-        """Writes the row as a line if its number of probes is due (see the class), and once after Ctrl-C.
-        Other rows are dropped."""
+        """Writes the row as a line at the first probe, each time the number of probes has reached the
+        next of 100, 200, 400, ..., and once after Ctrl-C. Other rows are dropped."""
         call, probes = row.report.call, row.report.probes
         if row.report.interrupted:
             if call not in self._interrupted:

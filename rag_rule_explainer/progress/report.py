@@ -11,8 +11,9 @@ class ProgressReport:
     ``probes``: the number of subsets of the sources (with their order) whose answer was judged.
     ``needed``: the number of probes known to be needed so far, including ``probes``; it may grow, at most
     to ``upper_bound``. ``replays``: the runs of the application, including ``retries``. ``failures``: the
-    replays that failed after all retries. ``reused``: the answers taken from memory, because an
-    earlier replay of this call gave them. ``stored``: the answers taken from the store.
+    replays that failed after all retries. ``reused``: the answers taken from memory, because an earlier
+    replay of this call gave them. ``stored``: the answers taken from the store.
+
     ``tokens``: the tokens of replays and judge. ``cost``: the price of the tokens; None if prices are
     unknown. ``seconds``: the time since the call for the explanation.
 

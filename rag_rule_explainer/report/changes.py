@@ -29,10 +29,13 @@ _NOTHING = frozenset({_NOTHING_HELPS, _NOTHING_UNPINNED_HELPS, _NOTHING_TOGETHER
 
 class FlippingChanges(NamedTuple):
     """A ``FlippingChanges`` holds the changes of the sources that flip the outcome: whether the answer
-    meets the condition. ``removals``: the sources to remove if the application gets all sources.
-    ``additions``: the sources to add if it gets none. ``remark``: a remark on the removals; if
-    ``removals`` is empty, it says whether none exists, or how many were tried. ``untried``: a sentence
-    that says that a part of a removal may flip the outcome by itself; empty if no part can."""
+    meets the condition.
+
+    ``removals``: the sources to remove if the application gets all sources. ``additions``: the sources
+    to add if it gets none. ``remark``: a remark on the removals; if ``removals`` is empty, it says
+    whether none exists, or how many were tried. ``untried``: a sentence that says that a part of a
+    removal may flip the outcome by itself; empty if no part can.
+    """
 
     removals: tuple[Counterfactual, ...]
     additions: tuple[Counterfactual, ...]
@@ -80,9 +83,11 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
 
 def _opposite_helps(explanation: Explanation) -> bool:
     """Returns True if the user should search with the opposite condition to get the smallest removals.
-    This is so if the answer does not meet the condition, and the search was exact and complete. Such a
-    search does not try the removals in the order of their size, but a search with the opposite condition
-    does."""
+
+    This is the case after an exact and complete search, if the answer does not meet the condition. Such
+    a search does not try the removals in the order of their size. A search with the opposite condition
+    does.
+    """
     (kinds, *others) = kinds_by_condition(explanation)
     unmet = not others and state_of_all(explanation, kinds) == "breaks"
     return unmet and explanation.complete and explanation.miner.name == "exact"

@@ -14,9 +14,11 @@ class ReportForm:
 
     ``written``: the function that returns the explanation in this form, as text that ends in a newline.
     ``suffixes``: the suffixes of file names for this form; the first is the usual one. ``media_type``:
-    the form's media type (MIME type). ``holds``: the content of the form. "everything" means the whole
-    report. "caveats" means the rules, the warnings, and whether these are all rules. "rules" means only
-    the rules; the caller must then show what ``view.caveats`` returns, too.
+    the form's media type (MIME type).
+
+    ``holds``: the content of the form. "everything" means the whole report. "caveats" means the rules,
+    the warnings, and whether these are all rules. "rules" means only the rules; the caller must then
+    also show the result of ``view.caveats``.
     """
 
     name: str

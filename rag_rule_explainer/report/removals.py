@@ -13,9 +13,9 @@ _KNOWN: frozenset[SubsetState] = frozenset({"holds", "breaks"})
 
 def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
     """Returns removals of sources that flip the outcome: a probe without these sources showed another
-    verdict than with all sources. If removing the sources of omission rules flips the outcome, only these
-    removals are returned, otherwise only those of the fewest sources. The sources in each removal are in
-    the order of the explanation's sources."""
+    verdict than with all sources. These are the removals of the sources of omission rules, if one of
+    these removals flips the outcome. Otherwise, they are the removals of the fewest sources. The sources
+    in each removal are in the order of the explanation's sources."""
     found = tuple(_of_rules(explanation))
     return found or tuple(
         each for kinds in kinds_by_condition(explanation) for each in _fewest(explanation, kinds)
@@ -23,9 +23,9 @@ def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
 
 
 def removals_tried(explanation: Explanation) -> int | None:
-    """Returns the number of removals for which it is known whether they flip the outcome (whether the
-    answer meets the condition); None if this is not known with all sources. If the kinds of rules have
-    different conditions, a removal is counted only if this is known for each condition."""
+    """Returns the number of removals of which it is known whether they flip the outcome. Returns None if
+    it is not known whether the answer from all sources meets the condition. If the kinds of rules have
+    different conditions, this must be known for each condition."""
     count, groups = len(explanation.sources), kinds_by_condition(explanation)
     if any(state_of_all(explanation, kinds) not in _KNOWN for kinds in groups):
         return None

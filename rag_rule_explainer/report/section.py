@@ -8,7 +8,7 @@ about something that is proved or complete. *open*: the text is about something 
 
 
 class Statement(NamedTuple):
-    """A ``Statement`` is a sentence of a report, with its tone (see ``ReportTone``)."""
+    """A ``Statement`` is a sentence of a report. ``tone``: its role, by which forms choose a colour."""
 
     text: str
     tone: ReportTone = "plain"

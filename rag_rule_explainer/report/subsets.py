@@ -148,8 +148,8 @@ def probe_state(probe: ProbeRecord, kinds: tuple[RuleKind, ...]) -> SubsetState:
 
 
 def state_of_all(explanation: Explanation, kinds: tuple[RuleKind, ...]) -> SubsetState:
-    """Returns the state of the subset with all sources, for the condition of the first of ``kinds`` (see
-    ``probe_state``)."""
+    """Returns the state of the subset with all sources, such as "holds", for the condition of the first
+    of ``kinds``."""
     count = len(explanation.sources)
     whole = next((each for each in explanation.probes if len(each.kept) == count), None)
     return "unasked" if whole is None else probe_state(whole, kinds)

@@ -34,7 +34,7 @@ _MOST_RULES = 50
 sources suffice, there are 252 rules."""
 
 _LONGEST_ENTRY, _LONGEST_SENTENCE = 400, 1200
-"""The maximum number of characters of a usual entry, and of one whose last words a reader must not miss.
+"""The maximum number of characters of a usual entry, and of an entry whose last words matter to readers.
 In an entry of the second kind, long lists of names are cut, so that it seldom reaches its limit."""
 _MOST_READ = 1000
 """The maximum number of characters that are read to find the first words of a text."""
@@ -134,7 +134,7 @@ def _listed(
 
 def _changes(explanation: Explanation, names: Mapping[str, str]) -> Iterator[Section]:
     found = flipping_changes(explanation)
-    # Removals that come from single probes (see ``flipping_changes``) are not among
+    # If the search recorded no removals, those in ``found`` come from single probes, and are not among
     # ``explanation.counterfactuals``. They are listed first.
     seen = [each for each in found.removals if each not in explanation.counterfactuals]
     fewest = "the pinned sources alone" if has_pinned(explanation) else "no sources"

@@ -15,8 +15,8 @@ _MOST_NAMED = 3
 def notes_on_answers(probes: Collection[Probe], sources: SourceSet) -> Iterator[str]:
     """Yields each different ``Answer.note``, with the number of probes whose answers have this note.
 
-    In these probes, the retriever may have returned some of the retained sources and not others. The text
-    then also names the sources that it most often did not return, unless the note names them itself.
+    In these probes, the retriever may have returned only some of the retained sources. The text then also
+    names the sources that were missing most often, unless the note itself names them.
     """
     noted, missing = Counter[str](), defaultdict[str, Counter[str]](Counter)
     some_came = set[str]()

@@ -19,12 +19,13 @@ from ..verdicts import Answer
 
 
 class Established(NamedTuple):
-    """An Established holds a baseline that can be explained.
+    """An ``Established`` holds a baseline that can be explained.
 
     ``traced``: the data for tracers about the run that gave the answer; None if it is not traced.
     ``now``: the answer that the application gave during this call, if the explained answer was read from
-    the store; else None. ``fresh``: the answer ``now`` again, but only if it may be compared with the
-    explained answer; None if there is no such answer, or if there is a reason to distrust replays.
+    the store; else None. ``fresh``: equal to ``now`` if this answer may be compared with the explained
+    one, which saves a replay. It is None if there is no such answer, or if there is a reason to distrust
+    replays.
     """
 
     baseline: Baseline
@@ -75,7 +76,7 @@ async def compared_with_the_store(
 
 @dataclass(frozen=True, slots=True)
 class BaselineSetup:
-    """A BaselineSetup gets the baseline from the caller, the store or the application. It adds texts
+    """A ``BaselineSetup`` gets the baseline from the caller, the store or the application. It adds texts
     for the user about the baseline to ``notes`` and ``warnings``."""
 
     sources: SourceSet
@@ -182,9 +183,9 @@ class BaselineSetup:
     async def _counted(self, given: Baseline) -> Established:
         """Adds the runs and tokens of the caller's baseline to the budget, and returns the baseline.
 
-        If the store has an answer for these sources, the baseline gets the stored answer instead. The
-        stored judgements of an earlier search compare answers with this stored answer, so they can be
-        reused only if it is the baseline again.
+        If the store has an answer for these sources, the baseline gets the stored answer instead. An
+        earlier search may have stored judgements, which compare answers with the stored answer. They can
+        be used again only if the stored answer is the baseline again.
         """
         budget = self.sampler.replayer.budget
         budget.baseline += given.replays

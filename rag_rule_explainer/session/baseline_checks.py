@@ -73,7 +73,7 @@ async def check_judgeable(
 async def judged_otherwise(
     question: str, sources: SourceSet, judgings: Iterable[Judging], first: Answer, second: Answer
 ) -> bool:
-    """Returns True iff a condition has another verdict on the second answer than on the first."""
+    """Returns True iff the verdict of a condition on the second answer differs from that on the first."""
     kept = sources.sources
     for judging in judgings:
         cases = [Case(question, first, each, kept, kept) for each in (first, second)]
@@ -84,7 +84,7 @@ async def judged_otherwise(
 
 @dataclass(frozen=True, slots=True)
 class BaselineChecks:
-    """A BaselineChecks checks a baseline before the searches begin, and adds texts for the user to
+    """A ``BaselineChecks`` checks a baseline before the searches begin, and adds texts for the user to
     ``warnings`` and ``notes``.
 
     ``judgings``: one ``Judging`` for each base predicate (a predicate without its negation). ``voting``:
@@ -248,8 +248,8 @@ class BaselineChecks:
         return fidelity is not None and bool(fidelity.fingerprint) and not fidelity.is_comparable
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
-        # If the application has answered during this call already, that answer is compared with the
-        # baseline's. This saves a replay.
+        # The baseline may be from the store. If the application has also answered during this
+        # explanation, that answer is used as the second one, which saves a replay.
         fresh = self.established.fresh
         return await self._run_again(arrangement) if fresh is None else Reply(fresh)
 

@@ -59,7 +59,7 @@ ONE_SOURCE = (
 
 @dataclass(slots=True, repr=False)
 class ExplanationBuilder:
-    """An ExplanationBuilder takes the results of a session and builds the explanation from them.
+    """An ``ExplanationBuilder`` takes the results of a session and builds the explanation from them.
     ``identity``: the id of the explanation. ``probed``: the number of probes made."""
 
     identity: str
@@ -288,8 +288,8 @@ class ExplanationBuilder:
         )
 
     def _wasted(self) -> int:
-        """Returns the number of subsets that were probed in advance, in free slots for replays, and whose
-        verdicts no search needed in the end."""
+        """Returns the number of subsets that were probed in advance, while fewer replays ran than
+        allowed, and whose verdicts no search needed in the end."""
         searches = [tracked.search for tracked in self.tracked_searches]
         guessed = frozenset[ArrangementKey]().union(
             *(search.wasted - search.in_flight for search in searches)

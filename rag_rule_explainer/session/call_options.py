@@ -14,8 +14,8 @@ from ..verdicts import Answer, logged_answer
 
 
 class CallFields(TypedDict, total=False):
-    """A CallFields is a TypedDict with the fields of CallOptions. Functions use it to annotate their
-    ``**fields``."""
+    """A ``CallFields`` is a TypedDict that gives the keywords ``**fields`` their types: those of the
+    fields of ``CallOptions``."""
 
     replay: Replay | None
     pinned: Iterable[str]
@@ -24,9 +24,12 @@ class CallFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """The CallOptions apply to one call only. ``replay``: the replay to use; None for the explainer's own
-    replay. ``pinned``: ids of sources that are retained in every replay and appear in no rule.
-    ``progress``: receives the progress of this call, in addition to the explainer's own listener."""
+    """A ``CallOptions`` holds the options of one call only.
+
+    ``replay``: the replay to use; None for the explainer's own replay. ``pinned``: ids of sources that
+    are retained in every replay and appear in no rule. ``progress``: receives the progress of this call,
+    in addition to the explainer's own listener.
+    """
 
     replay: Replay | None = None
     pinned: Iterable[str] = ()
@@ -77,9 +80,9 @@ def as_baseline(given: Baseline | Answer | str | None) -> Baseline | None:
 
 
 def as_listener(given: Progress | bool | None) -> Progress | None:
-    """Returns the listener for the user's ``progress``, such as a progress bar for True; None for False,
-    and for None without loading the progress bar. Raises InvalidInput for an object that cannot be a
-    listener."""
+    """Returns the object that gets reports of the progress: the shared progress bar if the user passed
+    True, None for False or None, and a function unchanged. Raises InvalidInput for anything else. For
+    None, the module of the progress bar is not imported."""
     if given is None:
         return None
     from ..progress import as_progress

@@ -1,4 +1,4 @@
-"""This module repeats some replays after the searches. It checks that the application still gives the
+"""This module repeats some replays after the searches, to check that the application still gives the
 same answers."""
 
 from collections.abc import Sequence
@@ -208,7 +208,7 @@ class FinalComparison:
                 continue
             judgement = judging.known(case)
             if judgement is None and not judging.has_jury:
-                # All rules are found by now, so a store that fails costs only this comparison.
+                # All rules have been found, so if the store fails, only this comparison is lost.
                 with suppress(StoreFailed):
                     judgement = await judging.judge(case)
             if judgement is not None and judgement.verdict is ~was:

@@ -46,8 +46,8 @@ def _time_of_build() -> datetime | None:
 
 
 def models_asked(budget: Budget, answers: Iterable[Answer]) -> Iterator[ModelRecord]:
-    """Yields the models that the application and the judge asked, with their tokens. If all answers of a
-    model came from the store, the model has no tokens."""
+    """Yields the models that the application and the judge asked, with their tokens. A model has no
+    tokens if all its answers came from the store."""
     spent = {
         encodable(name): counts_in(tokens) for name, tokens in budget.spent.items() if name or tokens
     }

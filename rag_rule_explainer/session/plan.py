@@ -146,8 +146,8 @@ class ByBatches(Method):
     """This method divides the sources into batches and mines each batch separately. Meanwhile, the
     sources of all other batches are either retained or omitted.
 
-    ``ways``: 2 if each batch is mined twice, once with all others retained and once with all others
-    omitted. This is needed for two kinds of rule. Otherwise 1.
+    ``ways``: 2 if each batch is mined twice, once with all other batches retained and once with all other
+    batches omitted. This is needed for two kinds of rule. Otherwise 1.
     """
 
     partition: Partition

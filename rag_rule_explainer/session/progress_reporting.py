@@ -17,8 +17,8 @@ calls."""
 
 @dataclass(slots=True, repr=False)
 class ProgressReporter:
-    """A ProgressReporter reports the progress of one session to its listeners. A listener that raises an
-    error is not called again; a text in ``notes`` says so.
+    """A ``ProgressReporter`` reports the progress of one session to its listeners. A listener that
+    raises an error is not called again; a text in ``notes`` says so.
 
     ``upper_bound``: the number of all subsets. ``stopper``: stops the session if a listener raises
     KeyboardInterrupt.

@@ -39,8 +39,8 @@ _NOT_TRIED = (
 
 
 class Promoting(Protocol):
-    """A ``Promoting`` is the part of a call of ``explain`` that this module uses. ``notes``: gets a text
-    if the replay failed."""
+    """A ``Promoting`` is the part of a call of ``explain`` that this module uses. ``notes``: the list to
+    which a text is added if a replay failed."""
 
     @property
     def sources(self) -> SourceSet:
@@ -62,10 +62,10 @@ async def try_promoting(baseline: Baseline, call: Promoting, sampler: Sampler) -
     """Checks whether the application shows its model other sources instead when all sources that the
     rules can name are omitted. If it does, ``baseline.promoted`` gets a warning.
 
-    One replay decides this. In it, the application gets the sources that were held out (retrieved but not
-    shown) or dropped (found by a search but not returned), and the pinned sources. There is no replay if
-    there are no such sources, if the settings want no repeat check (one more replay on all sources), or
-    if a limit is reached. ``sampler``: makes the replay.
+    One replay decides this. In it, the application gets the sources that were held out (retrieved but
+    not shown) or dropped (found by a search but not returned), and the pinned sources. There is no
+    replay if there are no such sources, if the settings want no repeat check (one more replay on all
+    sources), or if a limit is reached. ``sampler``: makes the replay.
     """
     if _is_wanted(baseline, call) and not sampler.replayer.stopper.reason:
         baseline.promoted.warning = await _warning(call.sources.none, baseline, call, sampler)
@@ -74,14 +74,14 @@ async def try_promoting(baseline: Baseline, call: Promoting, sampler: Sampler) -
 async def try_promoting_beside(
     searches: Sequence[TrackedSearch], baseline: Baseline, call: Promoting, sampler: Sampler
 ) -> None:
-    """Sets the warning of ``try_promoting`` if the model is shown sources that were held out or dropped
-    (see there) when only some sources are omitted. An application may show a document only beside
-    another one, or only if there is room for it.
+    """Sets a warning if sources that were held out or dropped reach the model when only some other
+    sources are omitted. An application may show a document only beside another one, or only if there is
+    room for it.
 
-    A few replays after the searches test this. In each, the application gets the sources of one subset
-    (see ``_subsets``), and those that were held out or dropped. There are no replays if there is already
-    a reason to distrust replays, because no rule is then called proved anyway. ``sampler``: makes the
-    replays.
+    A few replays after the searches test this. In each, the application gets the sources of one subset,
+    and those that were held out (retrieved but not shown) or dropped (found by a search but not
+    returned). There are no replays if there is already a reason to distrust replays, because no rule is
+    then called proved anyway. ``sampler``: makes the replays.
     """
     if not _is_wanted(baseline, call) or baseline.doubt():
         return

@@ -23,13 +23,13 @@ them."""
 _SURE = {"proved", "confident", "tested", "voted"}
 """The statuses of a rule that are certain enough to compare it with rules of the other kind."""
 _OF_SUPERSETS = {"proved", "voted"}
-"""The statuses in ``_SURE`` that are passed on: if a rule has such a status, every rule that names all
-its sources and others has this status too."""
+"""If a rule has one of these statuses, every rule that names all its sources and others has the status
+too."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """A SearchReport presents the results of one search, with ids of sources in place of units.
+    """A ``SearchReport`` presents the results of one search, with ids of sources in place of units.
 
     ``noise``: the settings of votes. ``method``: the method of the search. ``condition``: the predicate
     as text. ``settled``: True if all votes on which the rules depend were taken. ``resolved``: True if
@@ -79,7 +79,8 @@ class SearchReport:
 
     def finding(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> Finding:
         """Returns the finding, a rule with its evidence, for one claim of the search. ``rules``: the
-        antecedents of all known rules, by which it is decided whether the claimed rule is minimal."""
+        sets of units that all known rules name, by which it is decided whether the claimed rule is
+        minimal."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
         own_antecedent = claim.hangs_on[0]
         return Finding(

@@ -31,12 +31,12 @@ answer, and another one takes a vote on several answers."""
 
 @dataclass(slots=True, repr=False, eq=False)
 class Searching:
-    """A Searching runs one search for each kind of rule.
+    """A ``Searching`` runs one search for each kind of rule.
 
-    ``baseline``: the run whose answer is explained. ``announcer``: if the session is streamed, the object
-    that receives every verdict and announces claimed rules; else None. In a stream, a probe begins only
-    while the consumer waits for the next item. ``probed``: the keys of the arrangements (ordered lists of
-    sources) that were probed.
+    ``baseline``: the run whose answer is explained. ``announcer``: if the session is streamed, the
+    object that receives every verdict and announces claimed rules; else None. In a stream, a probe
+    begins only while the consumer waits for the next item. ``probed``: the keys of the arrangements
+    (ordered lists of sources) that were probed.
     """
 
     sources: SourceSet
@@ -183,9 +183,11 @@ class Searching:
                     other.overrule(key, kept)
 
     def _note(self, next_search: AnySearch | None = None) -> None:
-        """Stores the current progress for the next report. ``next_search``: the search that is about to
-        get a verdict; None if there is none. This search still counts the verdict as missing, so 1 is
-        subtracted from its number of missing verdicts."""
+        """Stores the current progress for the next report.
+
+        ``next_search``: the search that is about to get a verdict; None if there is none. This search
+        still counts the verdict as missing, so 1 is subtracted from its number of missing verdicts.
+        """
         waiting = max(search.waiting - (search is next_search) for search in self._by_search)
         self.reporter.note(len(self.probed), waiting)
 

@@ -26,11 +26,12 @@ gets the answer."""
 
 @dataclass(slots=True, repr=False, eq=False)
 class SessionSeries:
-    """A SessionSeries is one call that explains an answer by several conditions, one after the other.
+    """A ``SessionSeries`` is one call that explains an answer by several conditions, one after the
+    other.
 
     ``memory``: the answers that the sessions share. Each session needs the same answers as if it ran
-    alone, but runs the application only for those that no earlier session has got. Limits apply to all
-    sessions together.
+    alone, but it runs the application only for answers that no earlier session has got. Limits apply to
+    all sessions together.
     """
 
     make: MakeSession

@@ -46,12 +46,12 @@ from .updates import Announcer
 
 @dataclass(slots=True, repr=False)
 class Session:
-    """A Session is one call of ``explain``, from opening the store to building the explanation.
+    """A ``Session`` is one call of ``explain``, from opening the store to building the explanation.
 
     ``baseline``: the caller's baseline; None to run the application. ``progress``: the listeners for
     reports of progress. ``trace``: the data for tracers; unused if an integration began a trace with the
-    baseline. ``series``: the answers and limits that several sessions of one call share; None if there is
-    only this session.
+    baseline. ``series``: the answers and limits that several sessions of one call share; None if there
+    is only this session.
     """
 
     question: str
@@ -229,7 +229,7 @@ class _Run:
         self, established: Established, reporter: ProgressReporter, announcer: Announcer | None
     ) -> Searching:
         """Runs the checks, the searches and the final comparison, and returns the searches. Stores data
-        about the application for later explanations (see ``_conclude``)."""
+        about the application, by which later explanations notice if it has changed."""
         session, settings = self.session, self.session.settings
         answer, answer_to_none = established.baseline.answer, settings.answer_without_sources
         prober = Prober(self.sampler, answer, session.sources.sources, answer_to_none)
@@ -258,7 +258,7 @@ class _Run:
         return searching
 
     async def _check(self, established: Established, prober: Prober, voting: Voting) -> None:
-        """Judges the stored answers (see ``rejudged``) and checks the baseline. Raises an error if the
+        """Lets judges decide on the stored answers, and checks the baseline. Raises an error if the
         baseline cannot be explained, and LimitReached if the session is stopped meanwhile."""
         session, settings = self.session, self.session.settings
         votes, distinct_judgings = settings.noise.votes, distinct(self.judgings.values())

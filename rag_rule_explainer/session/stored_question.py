@@ -22,8 +22,8 @@ _REQUESTS = "what models were sent in the baseline"
 """The name under which the store keeps the fingerprint (a digest) of the baseline's requests. The
 fingerprint is stored as a judgement, with this name in the place of a predicate."""
 _DOUBTS = "what tells against the replays"
-"""The name under which the store keeps a doubt: a text that says why replays may differ from the baseline
-in more than their sources. The doubt is stored as a judgement, with this name in the place of a
+"""The name under which the store keeps a doubt: a text that says why replays may differ from the
+baseline in more than their sources. The doubt is stored as a judgement, with this name in the place of a
 predicate."""
 _REFUSED = (
     "the store has answers of an earlier explanation that was refused ({error}). If the application has "
@@ -125,8 +125,11 @@ class StoredQuestion:
     async def noting_refusals(self, probed: Sized) -> AsyncGenerator[None, None]:
         """Stores a doubt (a reason to distrust the replays) if the block raises UntrueReplay, with which
         the explanation is refused. Later explanations that use the answers stored by this one then warn
-        of this doubt. ``probed``: the subsets whose answers are stored. If there is at most one such
-        subset, it is the full set, and nothing is stored, because its answer is not in doubt."""
+        of this doubt.
+
+        ``probed``: the subsets whose answers are stored. If there is at most one such subset, it is the
+        full set, whose answer is not in doubt, so nothing is stored.
+        """
         try:
             yield
         except UntrueReplay as refusal:

@@ -19,8 +19,8 @@ They are the first ones that the search replayed."""
 
 @dataclass(frozen=True, slots=True)
 class SubsetsToRepeat:
-    """A ``SubsetsToRepeat`` chooses, of all subsets that the searches replayed, those that are replayed
-    once more, by what ``fidelity`` knows of the application's state."""
+    """A ``SubsetsToRepeat`` chooses the subsets that are replayed once more, among all subsets that the
+    searches replayed. The choice depends on what ``fidelity`` knows of the application's state."""
 
     sources: SourceSet
     tracked_searches: Sequence[TrackedSearch]
@@ -29,10 +29,11 @@ class SubsetsToRepeat:
     def to_repeat(self) -> tuple[ArrangementKey, ...]:
         """Returns the subsets that are replayed again.
 
-        The first is the decisive subset; see ``_decisive``. If the application's state has changed, the
-        full set, the subsets on which the rules depend, and the first subsets of each search are added.
-        The first subsets were replayed before most changes of the state, so their answers may differ now.
-        If a run took another path through the code than the baseline, the full set is added.
+        The first is the largest subset whose verdict differs from the verdict on all sources. If the
+        application's state has changed, the full set, the subsets on which the rules depend, and the
+        first subsets of each search are added. The first subsets were replayed before most changes of
+        the state, so their answers may differ now. If a run took another path through the code than the
+        baseline, the full set is added.
         """
         full = self.sources.full
         keys: list[ArrangementKey] = [self._decisive()]
@@ -139,8 +140,9 @@ class SubsetsToRepeat:
         return self.fidelity.would_compare(Arrangement.of(self.sources, key).ids)
 
     def _lacking_each(self, keys: Iterable[ArrangementKey]) -> list[ArrangementKey]:
-        """Returns some of these subsets (``keys``), so that each unit is omitted in at least one of them
-        if possible. A subset is chosen if it omits a unit that no chosen subset before it omits."""
+        """Returns some of the subsets in ``keys``, such that each source is omitted in at least one of
+        them if possible. A subset is chosen if it omits a source (or group of tied ones) that no earlier
+        one omits."""
         lattice = self.sources.lattice
         chosen, lacked = list[ArrangementKey](), set[int]()
         for key in keys:

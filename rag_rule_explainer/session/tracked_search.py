@@ -18,14 +18,14 @@ _HOLDS = Verdict.HOLDS  # read once: Python finds a member of an enum slowly
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackedSearch:
-    """A TrackedSearch holds one search, the object that judges answers by its predicate (``judging``),
-    and at most ``MOST_PROBES`` of its probes, by the key of their arrangement (an ordered list of
-    sources).
+    """A ``TrackedSearch`` holds one search, the object that judges answers by its predicate
+    (``judging``), and some of its probes.
 
-    If there are more probes, probes with the verdict HOLDS are dropped first, because they matter least
-    to the reader. ``voting``: the object that has the outcomes of votes. ``doubt``: a function that
-    returns a text for the user with the reason why the verdicts may be wrong; empty if there is no such
-    reason.
+    It keeps at most ``MOST_PROBES`` probes, by the key of their arrangement (an ordered list of
+    sources). If there are more, probes with the verdict HOLDS are dropped first, because they matter
+    least to the reader. ``voting``: the object that has the outcomes of votes. ``doubt``: a function
+    that returns a text for the user with the reason why the verdicts may be wrong; empty if there is no
+    such reason.
     """
 
     search: AnySearch

@@ -1,5 +1,5 @@
-"""This module announces findings (claimed rules, each with its evidence) during a search. It announces
-when a finding is new, when there is more evidence for it, and when it is withdrawn."""
+"""This module announces findings (claimed rules, each with its evidence) during a search: when a finding
+is new, when there is more evidence for it, and when it is withdrawn."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -24,8 +24,8 @@ check after every verdict would take too long, because its time grows with the n
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An Update is a finding (a claimed rule with its evidence) as it is known after ``probes`` probes.
-    The finding is new, or has changed since its last update, or is withdrawn.
+    """An ``Update`` is a finding (a claimed rule with its evidence) as it is known after ``probes``
+    probes. The finding is new, or has changed since its last update, or is withdrawn.
 
     ``withdrawn``: the reason why the finding is withdrawn, for example that a probe breaks it; empty if
     it is not withdrawn.
@@ -43,7 +43,7 @@ class Update:
 
 
 class Announcer:
-    """An Announcer finds out how the claims of the searches change, and stores the updates until the
+    """An ``Announcer`` finds out how the claims of the searches change, and stores the updates until the
     stream takes them.
 
     A finding of an exact search, or of one of its batches, is announced only when it is known to be
@@ -79,9 +79,9 @@ class Announcer:
     def on_verdict(
         self, tracked: TrackedSearch, key: ArrangementKey, verdict: Verdict, probes: int
     ) -> None:
-        """Checks the claims of the search for changes if it is time for a check (see ``LOOK_AGAIN``), or
-        if the verdict breaks a rule that was announced. The caller must call this after each verdict.
-        ``probes``: the number of probes so far."""
+        """Checks the claims of the search for changes whenever the number of verdicts has grown by a
+        16th, or if the verdict breaks a rule that was announced. The caller must call this after each
+        verdict. ``probes``: the number of probes so far."""
         search = tracked.search
         count = len(search.verdicts)
         broken = verdict is Verdict.BREAKS and self._concerns_announced(search, key)

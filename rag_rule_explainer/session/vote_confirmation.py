@@ -22,7 +22,7 @@ from .tracked_search import TrackedSearch
 
 @dataclass(slots=True, repr=False)
 class VoteConfirmation:
-    """A VoteConfirmation finds the subsets that must still be voted on before rules are printed."""
+    """A ``VoteConfirmation`` finds the subsets that must still be voted on before rules are printed."""
 
     sources: SourceSet
     settings: Settings
@@ -56,9 +56,11 @@ class VoteConfirmation:
         return [key for key in tracked.search.decisive() if tracked.voted(key) is None]
 
     def _above(self, tracked: TrackedSearch) -> list[ArrangementKey]:
-        """Returns random subsets to which the rules apply and for which only one answer was drawn. The
-        setting ``recheck`` is the number of subsets for each rule. Later calls return none for this rule
-        again."""
+        """Returns random subsets to which the rules apply and for which only one answer was drawn.
+
+        The setting ``recheck`` is the number of subsets for each rule. For a rule that already got its
+        subsets, later calls return none.
+        """
         search, chosen = tracked.search, set[ArrangementKey]()
         evidence = search.evidence()
         for claim in search.claims if self._noise.recheck else ():

@@ -84,10 +84,10 @@ class AnswerClaim:
         """Stores the answer, waits until it is committed, and returns the answer that is now in the
         store.
 
-        If the claim had expired and another process stored its answer first, that answer is returned. The
-        result has the form in which it will be read from the store: a ``value`` that JSON cannot encode
-        is replaced by the result of ``as_json``. The answer is stored even if the caller is cancelled
-        during the wait. Raises StoreFailed if it was not stored.
+        The right to make the answer may have expired before. If another process has then stored its own
+        answer first, that one is returned. The result has the form in which it will be read from the
+        store: a ``value`` that JSON cannot encode is replaced by the result of ``as_json``. The answer is
+        stored even if the caller is cancelled during the wait. Raises StoreFailed if it was not stored.
 
         ``latency``: the seconds that making the answer took, which are stored too; None if not measured.
         """

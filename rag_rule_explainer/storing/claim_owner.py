@@ -1,6 +1,5 @@
-"""This module gives names to the owners of claims (rights to make an answer). Each store that a process
-opens is an owner. The module also finds out whether an owner has died, because its claims are then
-void."""
+"""This module gives names to the owners of claims (rights to make an answer), and finds out whether an
+owner has died. Each store that a process opens is an owner. The claims of a dead owner are void."""
 
 import contextlib
 import os

@@ -22,7 +22,7 @@ Read = TypeVar("Read")
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _text_encoded = json.encoder.encode_basestring
-"""A function that returns the same JSON for a text as ``_encode``, but faster."""
+"""A function that returns a text as JSON, in quotes. It is faster than ``json.dumps``."""
 _DEEPEST = 100
 
 

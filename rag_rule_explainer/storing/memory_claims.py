@@ -21,15 +21,16 @@ class Grants:
     in the database. It is thread-safe.
 
     Each answer to a question has a *key*. A question is *open* if memory holds all its keys for which
-    there is an answer, a claim, or a request for a claim. For any other key, a claim can then be granted
-    without asking the database. This is right only as long as no other process writes to the database.
-    All questions must therefore be closed before another process begins to write.
+    there is an answer, a claim, or a request for a claim. For any other key of an open question, this
+    object can grant a claim without asking the database. This is right only as long as no other process
+    writes to the database. All questions must therefore be closed before another process begins to
+    write.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # By the digest of a question: True if the question is open, False if it has too many keys to be
-        # opened. A question that nobody tried to open is not in the dict.
+        # This dict has, by the digest of a question, True if the question is open, and False if it has
+        # too many keys to be opened. A question that nobody tried to open is not in the dict.
         self._questions: dict[str, bool] = {}
         self._known: set[RowKey] = set()
         self._granted: dict[RowKey, Wish] = {}

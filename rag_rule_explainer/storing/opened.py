@@ -55,10 +55,10 @@ class Opened:
         """Returns the stored answers to a question, each with the ids of its sources. Blocks the thread
         meanwhile. The order does not depend on when the answers were stored.
 
-        ``key_of``: a function that gets the ids of an answer's sources, in their order, and returns the
-        key of these sources with their present texts, or None if some source does not exist now. An
-        answer is left out if its sources had other texts when it was made, because its key is then
-        different. Raises StoreFailed if the database cannot be used.
+        An answer is left out if some source of it has another text now, or does not exist now.
+        ``key_of`` tells this: it gets the ids of an answer's sources, in their order, and returns the key
+        of these sources with their present texts, or None if some source does not exist now. Raises
+        StoreFailed if the database cannot be used.
         """
         namespace, database = self._namespace, self._writer.database
         keys = KeyDigests(namespace, question)
@@ -90,8 +90,8 @@ class Opened:
 
     async def put_judgement(self, predicate: str, memo: Hashable, judgement: Judgement) -> None:
         """Stores a judgement, and returns when it is committed. Does nothing if there already is a
-        judgement of this predicate for this ``memo``, or if ``memo`` cannot be stored (see
-        ``judgement``). Raises StoreFailed if the database cannot be used."""
+        judgement of this predicate for this ``memo``, or if ``memo`` contains objects that mean
+        something else in other processes. Raises StoreFailed if the database cannot be used."""
         try:
             key = digest(self._namespace, predicate, memo)
             of_predicate = digest(self._namespace, predicate)
@@ -104,9 +104,10 @@ class Opened:
 
 
 def opened_store(address: Address, namespace: str, lease: float) -> Opened:
-    """Opens a store and returns it. ``namespace``, ``lease``: as in ``Store``. All stores of this process
-    with the same database share one writer. Raises StoreFailed if the database cannot be used, and
-    MissingExtra if a package is not installed."""
+    """Opens a store and returns it. All stores of this process with the same database share one writer.
+    ``namespace``: the name for the application whose answers are stored. ``lease``: the seconds for
+    which a claim (the right to make an answer) is valid. Raises StoreFailed if the database cannot be
+    used, and MissingExtra if a package is not installed."""
     key = os.getpid(), address.identity
     with _opening:
         writer, file = _writers.get(key, (None, None))

@@ -94,8 +94,8 @@ the judged case (a cache key that only cases with the same judgement share)."""
 def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = STEPS) -> None:
     """Creates the tables if there are none, or migrates tables of an older version. Works in the open
     transaction of ``connection``. Raises StoreFailed for tables of a newer version, and for a SQLite file
-    of a different application. ``shown``: the path or URL of the store, for messages. ``steps``: see
-    ``STEPS``."""
+    of a different application. ``shown``: the path or URL of the store, for messages. ``steps``: the
+    functions that migrate the tables, each from one version to the next."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     current = len(steps) + 1

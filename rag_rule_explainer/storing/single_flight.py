@@ -85,7 +85,7 @@ class Landed:
     to what the database had: its row, a StoreFailed if the row cannot be read, or None if another
     process is making the answer. This process now has the claims (rights to make an answer) for all
     wanted keys that are not in ``taken``. ``recalled`` maps a key to the judgement found. ``opened``
-    maps each question in ``openings`` to those of its keys that have an answer or a claim.
+    maps each question of ``FlightBatch.openings`` to those of its keys that have an answer or a claim.
     """
 
     standing: Mapping[RowKey, object] = field(default_factory=dict[RowKey, object])
@@ -181,9 +181,9 @@ class Flights:
         return {question for question in questions if self._grants.is_new(question)}
 
     def closed(self) -> list[Wish]:
-        """Makes the database grant all claims (rights to make an answer) from now on; until now they were
-        granted in memory. Returns the claims granted in memory that are still held; the caller must write
-        them to the database before another process begins to use it."""
+        """Makes the database grant all claims (rights to make an answer) from now on, instead of
+        granting them in memory. Returns the claims granted in memory that are still held; the caller
+        must write them to the database before another process begins to use it."""
         self.alone = False
         return self._grants.close()
 
@@ -223,8 +223,8 @@ class Flights:
         flight = self._by_key.get(key)
         if flight is None:
             self._grants.end(key)
-        # If other callers of this process wait for the answer, one of them gets the claim. The row of the
-        # claim then stays in the database.
+        # If other callers of this process wait for the answer, one of them gets the claim, and the row
+        # of the claim stays in the database.
         elif flight.held and not self._grant(flight, batch):
             del self._by_key[key]
             if not self._grants.end(key):
@@ -238,8 +238,8 @@ class Flights:
                 self._end(flight.key, StoreFailed("the store was closed; open it anew"), batch)
 
     def _grant(self, flight: Flight, batch: FlightBatch) -> bool:
-        """Gives the claim (the right to make an answer) to the caller that has waited longest. Returns
-        False if no caller waits."""
+        """Gives the claim for the answer of ``flight`` (the right to make this answer) to the caller that
+        has waited longest for it. Returns False if no caller waits."""
         flight.held = True
         while flight.waiting:
             take = flight.waiting.pop(0)

@@ -43,7 +43,7 @@ class Stay:
     """A ``Stay`` knows how this process uses the database: not at all ("away"), "alone", or "among"
     others.
 
-    ``presence``: the lock; None if there is no such lock; then no process is regarded as alone.
+    ``presence``: the lock; None if there is no such lock, and then no process is regarded as alone.
     ``flights``: the answers that this process is making. ``claimed``: writes claims (rights to make an
     answer) to the database. ``due``: the time, by ``time.monotonic``, at which ``look`` must next be
     called.
@@ -59,9 +59,13 @@ class Stay:
         self.due = inf
 
     def begin(self) -> None:
-        """Takes a lock, if this process has none; must be called before each work with the database. If
-        another process uses the database alone, waits until it has written its claims (rights to make an
-        answer) to the database and given up its lock."""
+        """Takes the lock that shows which processes use the database, if this process does not have it.
+        Must be called before each work with the database.
+
+        Another process that has the database for itself keeps its claims (rights to make an answer) in
+        memory. This method then waits until that process has written its claims to the database and given
+        up its lock.
+        """
         if self._presence is None or self._where != "away":
             return
         if self._presence.try_alone():
@@ -100,7 +104,8 @@ class Stay:
             self.leave()
             self._join(self._presence)
         elif now > self._worked + _IDLE and self._flights.are_over:
-            # Without this lock, the next process that begins can be alone and does not have to wait.
+            # The lock is given back. The next process that begins can then be alone, and does not have
+            # to wait.
             self._leave_unless_granted()
 
     def leave(self) -> None:

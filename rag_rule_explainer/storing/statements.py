@@ -23,8 +23,8 @@ _TAKE_OVER = (
 
 
 def register(connection: Connection, table: Table, subjects: Iterable[RowSubject]) -> None:
-    """Inserts a row for each of ``subjects`` that has no row yet. ``table``: the table of questions or of
-    predicates, to which the subjects belong."""
+    """Inserts a row for each subject (a question or a predicate) that has no row yet. ``table``: the
+    table of questions or of predicates, to which the ``subjects`` belong."""
     rows = [subject._asdict() for subject in sorted(set(subjects))]
     connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
 
@@ -74,8 +74,7 @@ def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float
 
 def keys(connection: Connection, prefix: str, most: int) -> list[RowKey]:
     """Returns the keys of the stored answers and claims (rights to make an answer) of one question, but
-    at most ``most`` of them. ``prefix``: the beginning that the digests in these keys have in common (see
-    ``beginning``)."""
+    at most ``most`` of them. ``prefix``: the beginning that the digests in these keys have in common."""
     # "g" comes after all hexadecimal digits, so this range has exactly the keys with the prefix.
     begin_so = answers.c.arrangement.between(prefix, prefix + "g")
     found = connection.execute(

@@ -1,6 +1,6 @@
-"""This module does the work of one transaction of the writer (the thread that uses the database). Answers
-are stored before answers are looked up. So a request finds an answer that is stored in the same
-transaction."""
+"""This module does the work of one transaction of the writer (the thread that uses the database).
+Answers are stored before other answers are looked up, so a request finds an answer that is stored in the
+same transaction."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -84,7 +84,8 @@ def _put(
 ) -> dict[RowKey, object]:
     if database.hot.put(connection, puts, now) == len(puts):
         return {}
-    # Some answers were not stored: another process stored one first, or the question was deleted.
+    # Some answers were not stored, because another process stored one first, or the question was
+    # deleted.
     ours = {put.wish.key: put.answer for put in puts}
     found = _read(connection, database, ours)
     vanished = [put for put in puts if put.wish.key not in found]

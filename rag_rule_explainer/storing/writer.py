@@ -83,9 +83,9 @@ class Writer:
         retire(self.owner)
 
     def forked(self) -> None:
-        """Stops the writer in a forked child, in which its thread does not exist. The child has inherited
-        the open file of the parent's lock (see ``Presence``). It only closes its copy of this file, so
-        that the parent keeps the lock."""
+        """Stops the writer in a forked child, in which its thread does not exist. The child has
+        inherited the open file of the parent's lock. It only closes its copy of this file, so that the
+        parent keeps the lock."""
         self._stopped = True
         self.grants.forked()
         self._stay.leave()

@@ -18,9 +18,9 @@ class OfflineJudge:
 
     With ``words``, the verdict is "yes" iff one of the words occurs in the answer. Without ``words``, it
     is "yes" iff the known right answer in the request occurs in the answer, and "unsure" if the request
-    has none. Capitals, punctuation and accents do not matter (see ``near_exact``). ``requests``: the
-    requests received, in order. ``peak``: the largest number of requests in progress at the same time.
-    The class is thread-safe.
+    has none. Capitals, punctuation and accents do not matter. ``requests``: the requests received, in
+    order. ``peak``: the largest number of requests in progress at the same time. The class is
+    thread-safe.
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:

@@ -40,11 +40,12 @@ NO_ANSWER: Final = "N/A"
 _LONGEST_QUESTION: Final = 2_000
 _HEAVIEST_WORD: Final = 8
 _STATED: Final = 6
-"""The weight of a word of the question is multiplied by this if the word occurs in the answer's sentence,
-or in the subject of the answer's passage."""
+"""The weight of a word of the question is multiplied by this number if the word occurs in the answer's
+sentence, or in the subject of the answer's passage."""
 _FOLLOWED: Final = 5
-"""The weight of a word of the question is multiplied by this if the word occurs in a different passage,
-linked to the answer's passage because one of them names the subject of the other."""
+"""The weight of a word of the question is multiplied by this number if the word occurs in a second
+passage that is linked to the answer's passage. Two passages are linked if one of them names the subject
+of the other."""
 _LED: Final = 90
 """This number is added to the weight of an answer if its passage is linked to a second passage (one of
 the two names the subject of the other), and has words of the question that the second passage lacks."""
@@ -149,9 +150,12 @@ def _led(query: _Question, here: Passage, there: Passage) -> tuple[_Candidate, .
 def _candidates(
     query: _Question, passage: Passage, followed: frozenset[str] = _NOTHING, bonus: int = 0
 ) -> tuple[_Candidate, ...]:
-    """Returns the answers in the passage, each with its highest weight. ``followed``: the words of the
-    question that a second passage, linked to this one, has. ``bonus``: the number to add to the weight of
-    an answer if this passage has words of the question that are not in ``followed``."""
+    """Returns the possible answers in the passage, each once, with its highest weight.
+
+    ``followed``: the words of the question that a second passage has; this passage and the second one
+    are linked. ``bonus``: a number that is added to the weight of an answer if this passage has words of
+    the question that are not in ``followed``.
+    """
     best: dict[str, _Candidate] = {}
     for sentence in passage.sentences:
         here = (sentence.terms | passage.subject_terms) & query.terms

@@ -87,8 +87,8 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """A ``Passage`` holds the analysis of a text: its subject, its sentences, and the stems and names in
-    them."""
+    """A ``Passage`` holds what was found in a text: its subject, its sentences, and the stems of words
+    and the names in them."""
 
     subject: str
     subject_terms: frozenset[str]
@@ -100,8 +100,8 @@ class Passage:
 
 @lru_cache(maxsize=256)
 def analysed(text: str) -> Passage:
-    """Returns the analysis of a text. The analysis takes linear time, and the latest results are
-    cached."""
+    """Returns the subject, the sentences, and the stems and names of a text. The time is linear in the
+    length of the text. The results for the latest texts are cached."""
     text = UNREADABLE.sub(" ", text[:LONGEST_READ]).strip()
     titled = _TITLE.match(text)
     body = text[titled.end() :] if titled else text
@@ -153,7 +153,7 @@ def stem(word: str) -> str:
 
 
 def terms_of(text: str) -> frozenset[str]:
-    """Returns the stems of a text's words, without words such as "the" (see ``GRAMMAR``)."""
+    """Returns the stems of a text's words, without words of grammar such as "the"."""
     return frozenset(map(stem, WORD.findall(text))) - {""}
 
 

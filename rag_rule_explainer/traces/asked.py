@@ -29,7 +29,7 @@ class TracedQuestion:
 
     @property
     def models(self) -> tuple[TracedSpan, ...]:
-        """Returns the requests to models. Some tracers also record the step around a request as a
+        """Returns the requests to models. Some tracers record the step around a request as a second
         request; such outer steps are left out."""
         asked = [each for each in self.spans if each.kind == "model" and each.request is not None]
         around = {each.parent for each in asked}
@@ -82,8 +82,11 @@ class TracedQuestion:
         )
 
     def gaps(self) -> str:
-        """Returns a note if the trace lacks steps that other steps are part of; else an empty text. A
-        missing parent of the outermost step is no gap, because tracers often do not record it."""
+        """Returns a note for the user if the trace lacks a step of which other steps are parts; else an
+        empty text.
+
+        A missing parent of the outermost step is no gap, because tracers often do not record it.
+        """
         ids, top = {each.id for each in self.spans}, self.top
         lost = {each.parent for each in self.spans if each is not top and each.parent is not None} - ids
         if len(lost) <= 1 if top is None else not lost - {top.parent}:
@@ -99,9 +102,9 @@ class TracedQuestion:
         return () if self.top is None else history_in(self.top.input)
 
     def places(self, documents: Mapping[str, tuple[DocumentPlace, ...]]) -> TracedPlaces:
-        """Returns where the answer and the documents stand in the trace. If no step contains all others,
-        the first step is taken as the place of the answer. ``documents``: the places of each document, by
-        its id in rules."""
+        """Returns the places of the answer and the documents in the trace. If no step contains all
+        others, the first step is taken as the place of the answer. ``documents``: the places of each
+        document, by its id in rules."""
         top = self.top or self.spans[0]
         project = next((each.project for each in self.spans if each.project), None)
         return TracedPlaces(usual_id(self.trace), usual_id(top.id), documents, project)
@@ -191,8 +194,8 @@ def _tops(root: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> list[T
         if is_step and traced_question(span.input) and traced_answer(span.output):
             found.append(span)
         elif is_step and ((span.input is None and span.output is None) or several_inputs(span.input)):
-            # The questions may be inside of this step. Inside of any other step, which has an input or an
-            # output, everything belongs to one question.
+            # The questions may be inside of this step, because it has neither input nor output, or
+            # several inputs. Inside of any other step, everything belongs to one question.
             stack.extend(reversed(below.get(span.id, [])))
     return found
 

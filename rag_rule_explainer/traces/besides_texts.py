@@ -18,16 +18,18 @@ _DEEPEST = 12
 
 
 def besides_texts(given: Any) -> str:
-    """Returns in words what a request holds that is no text, such as "calls of tools"; empty if it holds
-    only texts."""
+    """Returns, in words, the parts of a request that are no texts, such as "calls of tools"; empty if
+    the request has only texts."""
     return next(_unread(as_data(given), 0), "")
 
 
 def with_offers(request: TracedRequest | None, *parameters: Any) -> TracedRequest | None:
-    """Returns the request with ``unread`` set to what its parameters offer to the model, such as tools,
-    in words. Returns the request unchanged if ``unread`` is set already or the parameters offer nothing,
-    and None if ``request`` is None. ``parameters``: the parameters, in any form in which tracers write
-    them."""
+    """Returns the request with ``unread`` set to the things that its parameters offer to the model, such
+    as tools, in words.
+
+    Returns the request unchanged if ``unread`` is set already or the parameters offer nothing, and None
+    if ``request`` is None. ``parameters``: the parameters, in any form in which tracers write them.
+    """
     if request is None or request.unread:
         return request
     found = (_offered(each, 0) for each in parameters)

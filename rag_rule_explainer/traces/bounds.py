@@ -1,4 +1,4 @@
-"""This module defines how much of a trace is read. Traces are untrusted."""
+"""This module limits how much of a trace is read, because traces are untrusted."""
 
 import json
 from typing import Any

@@ -63,8 +63,8 @@ class ListedCorpus:
         return found
 
     def within(self, text: str) -> tuple[TracedDocument, ...]:
-        """Returns the documents whose texts stand in ``text``. A text that only stands inside of a longer
-        one that was found is left out."""
+        """Returns the documents whose texts occur in ``text``. A document is left out if its text occurs
+        only within a longer text that was found."""
         found = list[tuple[int, int, TracedDocument]]()
         for each in self._make():
             own = (each.text or "").strip()

@@ -1,7 +1,8 @@
-"""This module finds where the texts of sources stand in a request to a model, to cut them out.
+"""This module finds the places at which the texts of sources occur in a request to a model, so that they
+can be cut out.
 
-If it is not certain which places are to be cut out, the request is refused. For example, a text may stand
-there more often than the application wrote it, inside of another text, or in another form.
+If it is not certain which places are to be cut out, the request is refused. For example, a text may
+occur more often than the application wrote it, within another text, or in another form.
 """
 
 from collections import defaultdict
@@ -17,14 +18,17 @@ from .remains import Remains
 from .spans import TracedMessage
 
 _SHORTEST = 12
-"""The minimum number of characters of a text that is cut out: a shorter one may stand there by chance."""
+"""The minimum number of characters of a text that is cut out. A shorter text may occur in a request by
+chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A ``Cut`` is a place in a message where a source stands. ``message``: the index of the message,
-    from 0. ``begin`` and ``end``: the place in the message's text. It includes the source's metadata, if
-    they stand right before the source's text. ``source``: the id of the source.
+    """A ``Cut`` is a place in a message that has the text of a source.
+
+    ``message``: the index of the message, from 0. ``begin`` and ``end``: the place in the message's
+    text. It includes the source's metadata, if they are right before the source's text. ``source``: the
+    id of the source.
     """
 
     message: int
@@ -86,7 +90,7 @@ def _check_distinctive(
 def _free(
     alike: Mapping[str, list[Source]], messages: Sequence[TracedMessage]
 ) -> dict[str, list[_Place]]:
-    """Returns, for each text of a source, the places where it stands in the messages. Places inside of a
+    """Returns, for each text of a source, the places at which it occurs in the messages. Places within a
     longer text of another source are left out. ``alike``: the sources by their texts."""
     found = sorted(
         (
@@ -134,9 +138,12 @@ def _check_now(
 def _owners(
     found: Sequence[_Place], several: Sequence[Source], times: Mapping[str, int]
 ) -> Sequence[Source]:
-    """Returns, for each of the places ``found`` of one text, the source that stands there. ``several``:
-    the sources with this text. ``times``: as for ``cuts_of``. Raises NotInTrace if the
-    number of places is not the number of times that the text was retrieved."""
+    """Returns, for each of the places ``found`` of one text, the source to which the place belongs.
+
+    ``several``: the sources with this text. ``times``: how often each source was retrieved, by its id;
+    once if its id is missing. Raises NotInTrace if the number of places is not the number of times that
+    the text was retrieved.
+    """
     count, retrieved = len(found), sum(times.get(each.id, 1) for each in several)
     if not found or (len(several) == 1 and count <= retrieved):
         return [several[0]] * count
@@ -162,10 +169,12 @@ def _check_left(
     question: str,
 ) -> None:
     """Raises NotInTrace if the rest of the request, after the cuts, contains a part of a source's text,
-    or the text in another form. This is also checked for sources that are cut out elsewhere. Earlier
-    messages of the conversation are not checked, but the system's messages before them are, because an
-    application writes them anew for each question. ``begun``: the index of the first message after the
-    earlier ones."""
+    or the text in another form. This is also checked for sources that are cut out elsewhere.
+
+    Earlier messages of the conversation are not checked. The system's messages before them are checked,
+    because an application writes them anew for each question. ``begun``: the index of the first message
+    after the earlier ones.
+    """
     left = Remains(
         piece
         for number, (role, said) in enumerate(messages)
@@ -189,8 +198,8 @@ def _left(text: str, cuts: Sequence[Cut]) -> Iterator[str]:
 def _with_metadata(
     placed: Sequence[tuple[_Place, Source]], messages: Sequence[TracedMessage]
 ) -> Iterator[Cut]:
-    """Yields a cut for each place of a source in a message. If lines "key: value" of the source's
-    metadata stand right before its text, as LlamaIndex writes them, the cut begins with these lines."""
+    """Yields a cut for each place of a source in a message. If the source's metadata are right before
+    its text, as lines "key: value", which LlamaIndex writes, the cut begins with these lines."""
     message, end = -1, 0
     for place, source in _with_spaces(placed, messages):
         floor = end if place.message == message else 0

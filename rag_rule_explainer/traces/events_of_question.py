@@ -1,7 +1,7 @@
 """This module checks that events of LlamaIndex that are read as one question do not belong to several.
 
 Events do not name their question. If an application answers several questions at the same time, or if a
-question has failed before its end, its documents may stand among the events of another question.
+question failed before its end, its documents may be among the events of another question.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,9 +19,12 @@ _ADVICE = (
 
 @dataclass(slots=True)
 class EventsOfQuestion:
-    """An ``EventsOfQuestion`` holds what the events so far say of one question. ``found``: the query and
-    the texts of each search. ``used``: the texts that a reranker or a synthesizer (which writes the
-    answer) was given. ``is_synthesized``: True if a synthesizer was given any texts."""
+    """An ``EventsOfQuestion`` holds what the events so far say of one question.
+
+    ``found``: the query and the texts of each search. ``used``: the texts that a reranker or a
+    synthesizer (which writes the answer) was given. ``is_synthesized``: True if a synthesizer was given
+    any texts.
+    """
 
     found: list[tuple[str, list[str]]] = field(default_factory=list[tuple[str, list[str]]])
     used: list[str] = field(default_factory=list[str])

@@ -21,8 +21,11 @@ _KNOWN = 20
 @dataclass(frozen=True, slots=True)
 class FoundDocuments:
     """A ``FoundDocuments`` holds the documents of an answer as sources, in the order in which the
-    application got them, and a note that says where they were found; empty if there is nothing to say.
-    ``places``: where each of them stands in the trace, by its id."""
+    application got them.
+
+    It also has a note that says where they were found; empty if there is nothing to say. ``places``: for
+    each document, by its id, its places in the trace.
+    """
 
     sources: tuple[Source, ...]
     note: str = ""
@@ -32,11 +35,12 @@ class FoundDocuments:
 
 
 def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocuments:
-    """Returns the documents behind an answer: those that the retrievers, rerankers and tools of the trace
-    returned. The result of a reranker replaces the documents that the reranker was given.
+    """Returns the documents behind an answer: those that the retrievers, rerankers and tools of the
+    trace returned. The result of a reranker replaces the documents that the reranker was given.
 
-    ``corpus``: has the texts that the trace lacks; may be None. If the trace has no documents, the result
-    is the texts of ``corpus`` that stand as a whole in a request to a model or in a tool's result.
+    ``corpus``: has the texts that the trace lacks; may be None. If the trace has no documents, the
+    result is the documents of ``corpus`` whose whole texts occur in a request to a model or in a tool's
+    result.
 
     Raises NotInTrace if no documents are found, with the places that were searched, and if texts of
     documents are missing.
@@ -133,8 +137,8 @@ def _reranked(
 
 
 def _is_read_reranker(span: TracedSpan) -> bool:
-    """Returns True iff the span is a reranker, and the trace says which documents it returned or which
-    ones it was given. If the trace says only the latter, the reranker returned none of them."""
+    """Returns True iff the span is a reranker, and the trace says which documents it returned or was
+    given. If the trace says only which it was given, it is taken to have returned none of them."""
     return span.kind == "rerank" and (span.documents is not None or bool(span.given))
 
 
@@ -205,7 +209,7 @@ def _texts_of(question: TracedQuestion) -> list[str]:
     """Returns the texts that a model or a user was shown: requests to models, the last ones first, then
     results of tools."""
     asked = [each.request for each in reversed(question.models) if each.request is not None]
-    # Earlier messages and the question are removed, because what stands in them was not retrieved.
+    # Earlier messages and the question are removed, because texts in them were not retrieved.
     sent = ["\n".join(_said_now(each.messages)) for each in asked]
     sent = [_without_last(each, question.question()[0]) for each in sent]
     of_tools = [tool_text(each.output) or "" for each in question.spans if each.kind == "tool"]

@@ -31,10 +31,12 @@ class Incident:
     that the application retrieved, in order; None if the log has none. ``pinned``: ids of documents that
     are always retained. ``given``: the application's whole input, as the trace has it. ``history``: the
     earlier messages of its conversation, as (role, text). ``model``: the name of the model. ``session``:
-    the id of the conversation. ``place``: the trace as messages name it. ``notes``: remarks on how the
-    incident was read from the trace, such as where the question was found. ``request``: the recorded
-    request to the model, if the application sent exactly one. ``traced``: where the answer and the
-    documents stand in the trace; None if there is no trace.
+    the id of the conversation.
+
+    ``place``: the name of the trace in messages. ``notes``: remarks on how the incident was read from
+    the trace, such as where the question was found. ``request``: the recorded request to the model, if
+    the application sent exactly one. ``traced``: the places of the answer and the documents in the
+    trace; None if there is no trace.
     """
 
     answer: str
@@ -83,7 +85,8 @@ class Incident:
         """Yields the incident of each question in a file or a folder.
 
         ``on_unread``: called with the error of each question that cannot be read, which is then left out;
-        if None, the error is raised. Everything else is as for ``from_trace``.
+        if None, the error is raised. ``path``: a file, or a folder of files. ``corpus``: the texts of
+        documents that the traces only name; both are as for ``from_trace``.
         """
         source, texts = _place(path), corpus_of(corpus)
         talks = Conversations(source)
@@ -144,7 +147,7 @@ def _only_question(path: Path, trace_id: str | None) -> TracedQuestion:
         wanted = questions if trace_id is None else _meant(questions, trace_id)
         count += len(questions)
         shown.extend(each.shown() for each in islice(questions, max(0, _MOST_SHOWN - len(shown))))
-        # Two questions are enough to see that not just one is meant.
+        # Two questions are enough to see that more than one question is meant.
         found.extend(wanted[: 2 - len(found)])
         if trace_id is not None and len(found) > 1:
             break

@@ -79,8 +79,8 @@ class LlamaEvents:
         is_first = next(iter(self._open), None) == own
         _, asked = self._open.pop(own, ("", ""))
         if is_first:
-            # What began inside of the outermost step should have ended before it. What is still open has
-            # failed, and its documents may stand among those of another question.
+            # Steps that began within the outermost step should have ended before it. A step that is
+            # still open has failed, and its documents may be among those of another question.
             check_nesting(place, (asked for _, asked in self._open.values()), asked)
 
     def _begins(self, name: str, own: str, record: Mapping[str, Any], place: str) -> bool:

@@ -10,8 +10,8 @@ from .messages import content_text, messages_in
 from .spans import TracedRequest
 
 _INSTRUCTIONS = ("system", "instructions")
-"""The keys beside the messages under which some requests have the instructions. Other requests have them
-as a first message."""
+"""The keys beside the messages under which some requests have the instructions. In other requests, the
+first message has the instructions."""
 
 
 def request_in(given: Any) -> TracedRequest | None:

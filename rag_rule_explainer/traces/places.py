@@ -1,4 +1,4 @@
-"""This module defines where in its trace an answer and its documents stand, so that notes can be put
+"""This module defines the places of an answer and its documents in a trace, so that notes can be put
 there."""
 
 import re
@@ -11,9 +11,11 @@ from .spans import TracedKind
 
 
 class DocumentPlace(NamedTuple):
-    """A ``DocumentPlace`` is where a document stands in a trace. ``step``: the id of the step that
-    returned it. ``position``: its place among the documents of this step, from 0. ``kind``: the kind of
-    the step, such as "retrieval"."""
+    """A ``DocumentPlace`` is the place of a document in a trace.
+
+    ``step``: the id of the step that returned the document. ``position``: its position among the
+    documents of this step, from 0. ``kind``: the kind of the step, such as "retrieval".
+    """
 
     step: str
     position: int

@@ -90,7 +90,7 @@ def traces_in(path: Path) -> Iterator[SpansOfTrace]:
 
 
 def trace_files(path: Path) -> list[Path]:
-    """Returns the file, or all .json, .jsonl and .ndjson files in the folder and its subfolders.
+    """Returns the file itself, or all .json, .jsonl and .ndjson files in the folder and its subfolders.
 
     Raises InvalidInput if there are none, or more than ``MOST_FILES``.
     """

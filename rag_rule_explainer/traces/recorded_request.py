@@ -13,8 +13,7 @@ from .spans import TracedMessage, TracedRequest
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """A ``RecordedRequest`` is a request that a model was sent once, with the places of the sources in
-    it.
+    """A ``RecordedRequest`` is a request that was sent to a model, with the places of the sources in it.
 
     ``is_chat``: False if the model completed a text. ``refusal``: why the request cannot be replayed;
     empty if it can. ``hidden``: the ids of the sources that are not in the request, so the model was not
@@ -35,7 +34,7 @@ class RecordedRequest:
         return [(role, self._text(place, text, kept)) for place, (role, text) in enumerate(self.messages)]
 
     def shown(self, sources: Sequence[Source]) -> tuple[Source, ...]:
-        """Returns the sources that stand in the request.
+        """Returns the sources whose texts are in the request.
 
         Raises NotInTrace if the request cannot be replayed.
         """
@@ -55,7 +54,7 @@ class RecordedRequest:
 
 
 def _runs(cuts: Sequence[Cut], text: str) -> Iterator[list[Cut]]:
-    """Yields the cuts in groups. Between the sources of a group stand equal separators, such as blank
+    """Yields the cuts in groups. Between the sources of a group are equal separators, such as blank
     lines, so that the separator of an omitted source can be left out, too."""
     run = list[Cut]()
     for cut in cuts:

@@ -21,8 +21,8 @@ CONTAINERS = frozenset(
 """The keys whose lists hold records. The other fields of an object with such a key are together a record
 of their own."""
 _OUTERMOST = frozenset({"data", "items"})
-"""Further keys of lists of records. They count only in the outermost object, because inside a record they
-mean something else."""
+"""Further keys of lists of records. A list under one of them holds records only in the outermost object;
+inside a record, such a key means something else."""
 _SIGNS = {
     b"\x1f\x8b": "it is compressed with gzip; unpack it first",
     b"PK\x03\x04": "it is a zip file; unpack it first",
@@ -89,7 +89,8 @@ def _whole_lines(opened: BufferedReader) -> Iterator[dict[str, Any]]:
 
 def _inside(found: dict[str, Any], *, outermost: bool) -> Iterator[dict[str, Any]]:
     """Yields the records in an object, and then its other fields as one more record, if there are any.
-    ``outermost``: True if no other object contains it, so that the keys ``_OUTERMOST`` count."""
+    ``outermost``: True if no other object contains it. Then records may also be under the keys
+    ``_OUTERMOST``."""
     own = dict[str, Any]()
     for key, value in found.items():
         is_container = key in CONTAINERS or (outermost and key in _OUTERMOST)
@@ -152,7 +153,8 @@ class _Reading:
         self._events, self._watched, self._file, self._values = events, watched, file, 0
 
     def outermost(self) -> Iterator[dict[str, Any]]:
-        """Yields the records in all values of the file."""
+        """Yields the records in the file. The file may hold objects one after another, or lists of
+        objects."""
         for kind, _ in self._events:
             if kind == "start_map":
                 yield from self._object(1, outermost=True)
@@ -175,8 +177,8 @@ class _Reading:
 
     def _object(self, depth: int, *, outermost: bool) -> Iterator[dict[str, Any]]:
         """Yields the records in an object, and then its other fields as one more record, if there are
-        any. ``depth``: the number of lists and objects that contain it. ``outermost``: as for
-        ``_inside``."""
+        any. ``depth``: the number of lists and objects that contain it. ``outermost``: True if no other
+        object contains it; then records may also be under the keys ``_OUTERMOST``."""
         self._check(depth)
         own = dict[str, Any]()
         for kind, key in self._events:

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterable
 
 _LONGEST_RUN, _SHORTEST_RUN = 30, 12
-"""A text has a part in a prompt if enough of its letters and digits stand there in a row: 30 of a text
-with at least 60, half of a text with 24 to 60, all of a shorter text."""
+"""A text has a part in a prompt if the prompt contains enough of its letters and digits in a row: 30 of
+a text with at least 60, half of a text with 24 to 60, all of a shorter text."""
 _FEW = 300_000
 """If a prompt has at most this number of letters and digits, every sequence of 30 of them is kept for
 comparison."""
@@ -28,7 +28,7 @@ class Remains:
         self._runs: frozenset[str] | None = None
 
     def have_part_of(self, text: str) -> bool:
-        """Returns True if a part of the text stands in one of the pieces, in whatever form: spaces,
+        """Returns True if one of the pieces contains a part of the text, in whatever form: spaces,
         punctuation, capitals, and the escapes of JSON, HTML and XML make no difference."""
         own = _letters(text)
         if not own:

@@ -10,9 +10,11 @@ TracedKind: TypeAlias = Literal["retrieval", "rerank", "tool", "model", "other"]
 
 @dataclass(frozen=True, slots=True)
 class TracedDocument:
-    """A ``TracedDocument`` is one document that a span returned. ``text``: None if the trace holds its id
-    alone. ``id``: None if the tracer wrote none. ``metadata``: it includes the document's score, if the
-    tracer recorded one."""
+    """A ``TracedDocument`` is one document that a span returned.
+
+    ``text``: None if the trace holds its id alone. ``id``: None if the tracer wrote none. ``metadata``:
+    includes the document's score, if the tracer recorded one.
+    """
 
     text: str | None
     id: str | None = None
@@ -25,9 +27,12 @@ TracedMessage: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class TracedRequest:
-    """A ``TracedRequest`` is what a model was sent. ``messages``: the messages of a chat, or one message
-    of a user if the model completes a text (``is_chat`` is then False). ``unread``: what the request held
-    besides texts, such as pictures, in words; empty if nothing."""
+    """A ``TracedRequest`` is a recorded request to a model.
+
+    ``messages``: the messages of a chat, or one message of a user if the model completes a text
+    (``is_chat`` is then False). ``unread``: the parts of the request that are no texts, such as
+    pictures, in words; empty if there are none.
+    """
 
     messages: tuple[TracedMessage, ...]
     is_chat: bool = True
@@ -36,13 +41,17 @@ class TracedRequest:
 
 @dataclass(frozen=True, slots=True)
 class TracedSpan:
-    """A ``TracedSpan`` is one step of an application. ``parent``: the id of the step that it is part of;
-    None if it is not part of one. ``place``: where it was read, such as "a.json, record 3". ``start``:
-    orders the spans of a trace. ``input`` and ``output``: JSON data, or a text; None if the tracer wrote
-    none. ``documents``: those that a search or a reranker returned; None if the span says nothing of
-    documents. ``given``: those that a reranker was given. ``request`` and ``reply``: what a model was
-    sent and answered. ``session``: the id of the conversation that the step belongs to. ``project``: the
-    id of the project in the tracing tool. Both are None if the tracer wrote none.
+    """A ``TracedSpan`` is one step of an application.
+
+    ``parent``: the id of the step that it is part of; None if it is not part of one. ``place``: where it
+    was read, such as "a.json, record 3". ``start``: orders the spans of a trace. ``input`` and
+    ``output``: JSON data, or a text; None if the tracer wrote none. ``session``: the id of the
+    conversation that the step belongs to. ``project``: the id of the project in the tracing tool. Both
+    are None if the tracer wrote none.
+
+    ``documents``: those that a search or a reranker returned; None if the span says nothing of
+    documents. ``given``: the documents that a reranker was given. ``request`` and ``reply``: the request
+    to a model and the model's reply.
     """
 
     trace: str

@@ -1,8 +1,9 @@
-"""This module separates replays from a LangGraph run that contains the explanation.
+"""This module keeps replays out of a LangGraph run in which the explanation itself is made.
 
-An explained chain may run in a node of a graph that streams messages to a user. The user must not get the
-messages of replays. The graph passes its streams on in three places, and a replay must get none of them:
-the callback handlers, the config's ``configurable``, and the config in LangChain's context variable.
+An example is a graph that streams messages to a user and explains a chain in one of its nodes. The user
+must not get the messages of replays. The graph passes its streams on in three places, and a replay must
+get none of them: the callback handlers, the config's ``configurable``, and the config in LangChain's
+context variable.
 """
 
 from collections.abc import Generator, Mapping
@@ -66,8 +67,11 @@ def _nowhere(_: object) -> None:
 
 
 def completed_config(config: RunnableConfig) -> RunnableConfig:
-    """Returns the config with LangChain's defaults for missing keys, except for the recursion limit. The
-    application's own limit then applies, as in the baseline, because an agent may make many steps."""
+    """Returns the config with LangChain's defaults for missing keys, except for the recursion limit.
+
+    LangChain's default limit would stop agents that make many steps. Without it, the application's own
+    limit applies in replays, as it did in the baseline.
+    """
     completed = ensure_config(config)
     if completed.get("recursion_limit") == DEFAULT_RECURSION_LIMIT:
         del completed["recursion_limit"]

@@ -76,8 +76,8 @@ class LangChainApplication(Application[Found]):
     @property
     @override
     def async_only(self) -> bool:
-        """Returns False, because nothing on a Runnable says that it has only async methods. This is
-        recognised later, by the error that ``invoke`` raises: see ``means_async_only``."""
+        """Returns False, because a Runnable does not say that it has only async methods. A later error
+        of ``invoke`` shows it; ``means_async_only`` recognises this error."""
         return False
 
     @override
@@ -124,14 +124,14 @@ class LangChainApplication(Application[Found]):
 
     @override
     def is_traced(self) -> bool:
-        """Returns False even if traces are sent. The tracers are then not checked again: the code that
-        started this call has already called ``why_unheard``, which checks whether they receive runs."""
+        """Returns False even if traces are sent, so that the tracers are not checked a second time.
+        ``why_unheard`` has already checked whether they receive runs."""
         return False
 
     @override
     def ask_tracers(self) -> object:
-        """Returns None and asks nothing. The code that started this call has already called
-        ``why_unheard``, which checks whether the tracers receive runs."""
+        """Returns None and asks no tracers, because ``why_unheard`` has already checked whether they
+        receive runs."""
         return None
 
     @override

@@ -26,8 +26,8 @@ _UNKNOWN_LIST = "artifact lists them among other fields, and it is not known whi
 
 
 class Piece(NamedTuple):
-    """A ``Piece`` is one document of a tool's artifact. ``content``: the part of the tool's content
-    that shows this document."""
+    """A ``Piece`` is one document of a tool's artifact. ``content``: the text about this document in the
+    content that the tool gave to the model."""
 
     content: Any
     document: Any

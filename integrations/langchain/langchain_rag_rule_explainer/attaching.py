@@ -80,7 +80,8 @@ def explained(
 
 
 class ExplainedChain(RunnableSerializable[Input, Output]):
-    """This class is the Runnable that ``explained`` returns."""
+    """An ``ExplainedChain`` is a Runnable that runs a chain, and attaches the rules of the answer to its
+    output. The function ``explained`` makes it."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -123,7 +124,8 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     async def astream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Output]:
-        """Yields the same as ``stream``, in the caller's event loop."""
+        """Yields the chunks of the chain, then a chunk that adds the rules. Runs in the caller's event
+        loop."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
         typed = has_typed_chunks(self.explainer.application, kwargs)
         if participation() is not None:

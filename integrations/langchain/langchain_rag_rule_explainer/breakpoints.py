@@ -20,9 +20,10 @@ _NO_CHECKPOINTER = ". To be resumed, a graph needs a checkpointer, and this one 
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """A ``Paused`` holds the output of a graph that has stopped before its end.
+    """A ``Paused`` wraps the output of a graph that has stopped before its end, to ask a human.
 
-    ``before``: the nodes that would run next. ``interrupts``: the questions that the graph asked a human.
+    ``before``: the nodes that would run next. ``interrupts``: the questions that the graph asked a
+    human.
     """
 
     output: Any
@@ -40,7 +41,8 @@ class Paused:
 
     @classmethod
     async def or_aended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
-        """Returns the same as ``or_ended``, but calls async methods in the caller's event loop."""
+        """Returns the output of a run, wrapped in a ``Paused`` if the graph has nodes that have not run
+        yet. Calls async methods in the caller's event loop."""
         return cls._of(await graph.aget_state(_latest(config)) if _keeps_threads(graph) else None, output)
 
     @classmethod

@@ -35,7 +35,8 @@ class CacheOverlay(MethodsOverlay):
         return through(self._look_up(prompt, llm_string), self._call_real)
 
     async def alookup(self, prompt: str, llm_string: str) -> Any:
-        """Returns the same as ``lookup``, but calls async methods in the caller's event loop."""
+        """Returns the reply that is cached for this run; None if there is none. Calls the async method
+        of the cache."""
         return await athrough(self._look_up(prompt, llm_string), self._call_real)
 
     def update(self, prompt: str, llm_string: str, return_val: Any) -> None:
@@ -44,7 +45,8 @@ class CacheOverlay(MethodsOverlay):
         through(self._update(prompt, llm_string, return_val), self._call_real)
 
     async def aupdate(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """Adds a reply as ``update`` does, but calls async methods in the caller's event loop."""
+        """Adds a reply for this run. A run that the user made (no replay) also adds it to the real
+        cache, by its async method."""
         await athrough(self._update(prompt, llm_string, return_val), self._call_real)
 
     def clear(self, **kwargs: Any) -> None:
@@ -53,7 +55,8 @@ class CacheOverlay(MethodsOverlay):
         through(self._clear(kwargs), self._call_real)
 
     async def aclear(self, **kwargs: Any) -> None:
-        """Removes all replies as ``clear`` does, but calls async methods in the caller's event loop."""
+        """Removes all replies for this run. A run that the user made (no replay) also clears the real
+        cache, by its async method."""
         await athrough(self._clear(kwargs), self._call_real)
 
     def _call_real(self, request: tuple[str, tuple[Any, ...], dict[str, Any]], prefix: str) -> Any:

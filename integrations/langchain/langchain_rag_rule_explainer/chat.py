@@ -22,9 +22,9 @@ Messages: TypeAlias = Callable[[str, Sequence[Source]], Sequence[tuple[str, str]
 class ChatReplay:
     """A ``ChatReplay`` is a replay that calls a chat model.
 
-    ``accept_finish_reasons``: further finish reasons with which a reply counts as complete. ``prompt``:
-    writes the prompt for a question and passages. ``messages``: writes the messages of a chat for a
-    question and sources instead; None to send the prompt.
+    ``accept_finish_reasons``: finish reasons other than the usual ones with which a reply also counts as
+    complete. ``prompt``: writes the prompt for a question and passages. ``messages``: writes the messages
+    of a chat for a question and sources instead; None to send the prompt.
     """
 
     model: BaseChatModel
@@ -67,9 +67,10 @@ def chat_replay(
     This prompt asks the model to infer the answer from the sources, to reply with the final answer only,
     and to reply "N/A" if the sources do not answer the question. A reply that is empty, incomplete,
     refused, filtered or cut off at its length limit is no answer. ``allow_length=True`` accepts replies
-    that were cut off. ``accept_finish_reasons``: see ``Settings``. ``prompt``: a function that gets the
-    question and the texts of the sources, and returns the prompt. ``messages``: a function that gets the
-    question and the sources, and returns (role, text) pairs to send instead of a prompt.
+    that were cut off. ``accept_finish_reasons``: finish reasons other than the usual ones with which a
+    reply also counts as an answer. ``prompt``: a function that gets the question and the texts of the
+    sources, and returns the prompt. ``messages``: a function that gets the question and the sources, and
+    returns (role, text) pairs to send instead of a prompt.
     """
     accepted = Settings(accept_finish_reasons=accept_finish_reasons).accepting(length=allow_length)
     return ChatReplay(model, accepted.accept_finish_reasons, prompt, messages)

@@ -58,8 +58,8 @@ def _saving(name: str, method: Any) -> Any:
 
 
 def _read(saver: Any, state: State, name: str, config: Any) -> None:
-    """Copies checkpoints from the real checkpointer to the checkpointer of the current run: all those
-    that a call of the method ``name`` with this config may read."""
+    """Copies all checkpoints that a call of the method ``name`` with this config may read. They are
+    copied from the real checkpointer to the checkpointer of the current run."""
     if _WHOLE.fullmatch(name):
         found = state.read(_whole_key(state, saver, config), lambda: _all(saver, config))
         _seed_all(saver, state, config, found)
@@ -122,8 +122,8 @@ def _thread(config: Any) -> str | None:
 
 
 def _is_whole(saver: object, state: State, config: Any) -> bool:
-    """Returns True iff all checkpoints of the config's thread have been copied to the run's own
-    checkpointer. ``config``: None asks whether those of all threads have been copied."""
+    """Returns True iff all checkpoints of the config's thread (of all threads if ``config`` is None)
+    have been copied to the run's own checkpointer."""
     keys = (_whole_key(state, saver, each) for each in (config, None))
     return any(state.owned(key) is not None for key in keys)
 
@@ -232,9 +232,9 @@ def _put(saver: Any, found: Any) -> bool:
 
 
 def _birth(_name: str, method: Any) -> Any:
-    # If each run makes a new checkpointer, the checkpointers of two runs are treated as one if they were
-    # made with equal arguments. Two checkpointers in memory may have equal arguments and different
-    # content, so this is not done for them.
+    # If each run makes a new checkpointer, one made with equal arguments is treated as the same
+    # checkpointer in all runs. This would be wrong for checkpointers in memory, which may have equal
+    # arguments and different content.
     in_memory = method.__module__ == "langgraph.checkpoint.memory"
     return method if in_memory else births(state_of_current_run)(method)
 

@@ -58,7 +58,8 @@ class CitingRuns(ExplainedRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> tuple[Explanation, ...]:
-        """Returns the same as ``explain_each``, but calls async methods in the caller's event loop."""
+        """Returns one explanation of the same answer for each condition, as ``explain_each`` does, but
+        calls async methods in the caller's event loop."""
         question = QuestionOptions.taken_from(kwargs)
         return await self._aasked(
             lambda call: aexplained_each(call, conditions), input, config, question, kwargs
@@ -74,9 +75,9 @@ class CitingRuns(ExplainedRuns[Input, Output]):
     ) -> Value:
         """Runs the application on ``input``, calls ``ask``, and returns the result of ``ask``.
 
-        ``ask``: an async function that gets the sources of the run, and a function that replays the run;
-        see ``AskReplays``. Nothing is explained, and the explainer's own condition is not used. All other
-        arguments and errors are those of ``explain``.
+        ``ask``: an async function that gets the sources of the run, and a function that replays the run.
+        Nothing is explained, and the explainer's own condition is not used. All other arguments and
+        errors are those of ``explain``.
         """
         question, said = QuestionOptions.taken_from(kwargs), list[Value]()
 
@@ -114,7 +115,8 @@ class CitingRuns(ExplainedRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> CitedAnswer:
-        """Returns the same as ``cite``, but calls async methods in the caller's event loop."""
+        """Returns which citations of the answer to ``input`` are real, as ``cite`` does, but calls async
+        methods in the caller's event loop."""
         question, options = QuestionOptions.taken_from(kwargs), cite_options_from(kwargs)
         logged = question.baseline
         return await self._aasked(

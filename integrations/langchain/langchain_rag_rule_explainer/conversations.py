@@ -140,8 +140,8 @@ def _with_text(message: BaseMessage, text: str | None) -> BaseMessage:
 def _streams(_: str, method: Callable[..., bool]) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> bool:
-        # If only the next action is replayed, models are not asked to stream. LangChain then calls the
-        # method for whole replies, whose replacement (see ``_generating``) can return a recorded reply.
+        # If only the next action is replayed, models are not asked to stream. LangChain then requests
+        # whole replies, and a recorded reply can take the place of such a request.
         return not ends_at_next_action() and method(self, *args, **kwargs)
 
     return call

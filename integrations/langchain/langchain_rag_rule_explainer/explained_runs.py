@@ -67,7 +67,11 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
         question: QuestionOptions,
         keywords: Mapping[str, Any],
     ) -> Result:
-        """Returns the same as ``_asked``, for an async ``ask``, in the caller's event loop."""
+        """Calls the async function ``ask`` with the ``Call`` of this input, and returns its result.
+
+        ``ask`` runs in the caller's event loop. Tracers receive the runs that it makes as parts of one
+        run.
+        """
 
         async def asked(config: RunnableConfig, trace: TracedExplanation) -> Result:
             return await ask(self._calls.of(given, config, trace, question, keywords))
@@ -85,8 +89,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def answered(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``invoke``; but if only the explanation fails, returns an
-        ``Unexplained``."""
+        """Runs the application, and returns its output with the explanation. If only the explanation
+        fails, returns the output as an ``Unexplained``."""
         return self._invoked(given, config, keywords, forgiving=True)
 
     def _invoked(
@@ -117,13 +121,14 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def ainvoke(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
-        """Returns the same as ``invoke``, but calls async methods in the caller's event loop."""
+        """Runs the application by async methods, and returns its output with the explanation."""
         return await self._ainvoked(input, config, kwargs, forgiving=False)
 
     async def aanswered(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``answered``, but calls async methods in the caller's event loop."""
+        """Runs the application in the caller's event loop, and returns its output with the explanation.
+        If only the explanation fails, returns the output as an ``Unexplained``."""
         return await self._ainvoked(given, config, keywords, forgiving=True)
 
     async def _ainvoked(
@@ -154,21 +159,23 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def stream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
-        """Yields each chunk of the output as an ``AnswerChunk``, then the whole output with its rules."""
+        """Yields each chunk of the output as an ``AnswerChunk``, then the whole output with its
+        explanation."""
         return self.transform(iter([input]), config, **kwargs)
 
     def answer_streamed(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> Iterator[Explained[Any] | Unexplained[Any]]:
-        """Yields the same items as ``stream``; but if only the explanation fails, the last one is an
-        ``Unexplained``."""
+        """Yields each chunk of the output, then the whole output with its explanation. If only the
+        explanation fails, the last item is an ``Unexplained``."""
         return self._transformed(iter([given]), config, keywords, forgiving=True)
 
     @override
     async def astream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
-        """Yields the same items as ``stream``, but calls async methods in the caller's event loop."""
+        """Yields each chunk of the output, then the whole output with its explanation. Calls async
+        methods in the caller's event loop."""
 
         async def only() -> AsyncIterator[Input]:
             yield input
@@ -179,8 +186,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def aanswer_streamed(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> AsyncIterator[Explained[Any] | Unexplained[Any]]:
-        """Yields the same items as ``answer_streamed``, but calls async methods in the caller's event
-        loop."""
+        """Yields each chunk of the output, then the whole output with its explanation, or without it as
+        an ``Unexplained``. Runs in the caller's event loop."""
 
         async def only() -> AsyncIterator[Any]:
             yield given
@@ -192,7 +199,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def transform(
         self, input: Iterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
-        """Yields the same items as ``stream``, for an input that arrives in chunks from an iterator."""
+        """Yields each chunk of the output, then the whole output with its explanation. ``input``: an
+        iterator over the chunks of the input."""
         return self._transformed(input, config, kwargs, forgiving=False)
 
     def _transformed(
@@ -225,7 +233,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def atransform(
         self, input: AsyncIterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
-        """Yields the same items as ``transform``, but calls async methods in the caller's event loop."""
+        """Yields each chunk of the output, then the whole output with its explanation. ``input``: an
+        async iterator over the chunks of the input. Runs in the caller's event loop."""
         async for chunk in self._atransformed(input, config, kwargs, forgiving=False):
             yield chunk
 

@@ -74,13 +74,13 @@ class DocumentShape(ReadForm):
         """Returns a result that consists of these items.
 
         ``form``: the kind of result that the search itself returned (a list, one string, or a client's
-        response), as the method ``form`` describes it. By default, a list is returned.
+        response). By default, a list is returned.
         """
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """Returns True iff no result can be made of these items because one of them lacks a score, which
-        is needed if ``scored`` is True."""
+        """Returns True iff ``scored`` is True and one of these items has no score. No result can then be
+        made of them."""
         return self.scored and any(not each.scores and _score(each.document) is None for each in found)
 
     def _item(self, item: Any, *, whole: bool) -> Found:

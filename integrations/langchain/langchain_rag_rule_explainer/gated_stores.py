@@ -1,5 +1,5 @@
-"""This module gates vector stores and other objects with search methods, so that explanations can
-record their searches."""
+"""This module wraps vector stores and other objects with search methods, so that an explanation can
+record their searches and, in replays, return recorded documents in their place."""
 
 import inspect
 from collections.abc import Callable

@@ -96,9 +96,10 @@ def gate(
     from a document, for ``explain(documents=...)``. If the function returns one string, this string is
     one source. The id of a source is the item's ``id``, or else a name in the item's metadata. If a tool
     returns an artifact, the sources are the artifact's documents, and the content must be made of their
-    texts. For methods of raw clients, such as ``collection.query``, and for ``items_of``, see
-    ``rag_rule_explainer.instrumentation.clients``. Raises InvalidInput for an object that is no search,
-    and for an unknown keyword.
+    texts. A method of a raw client, such as ``collection.query``, may be gated too; the package
+    ``rag_rule_explainer.instrumentation.clients`` lists the clients that are understood, and ``items_of``
+    reads the results of any other client. Raises InvalidInput for an object that is no search, and for an
+    unknown keyword.
     """
     check_no_others(others, gate)
     if search is ...:

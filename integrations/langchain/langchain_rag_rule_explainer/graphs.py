@@ -42,7 +42,8 @@ def ended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) 
 
 
 async def aended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
-    """Returns the same as ``ended``, but calls async methods in the caller's event loop."""
+    """Returns the output of an application, as ``ended`` does: wrapped in a ``Paused`` if a graph has
+    stopped before its end. Calls async methods in the caller's event loop."""
     return await Paused.or_aended(graph_in(application), bound_with(application, config), output)
 
 
@@ -111,7 +112,8 @@ class GraphStream:
     def stream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
     ) -> Iterator[Any]:
-        """Yields the chunks in the caller's stream modes, and then the whole output as a ``Whole``."""
+        """Yields the chunks in the caller's stream modes, and at the end a ``Whole`` with the whole
+        output."""
         for part in application.stream(given, config, **self.keywords_with_state):
             yield from self._in_modes(part)
         yield Whole(ended(application, config, self._last))
@@ -119,7 +121,8 @@ class GraphStream:
     async def astream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
     ) -> AsyncIterator[Any]:
-        """Yields the same as ``stream``, in the caller's event loop."""
+        """Yields the chunks in the caller's stream modes, and at the end a ``Whole`` with the whole
+        output. Runs in the caller's event loop."""
         async for part in application.astream(given, config, **self.keywords_with_state):
             for chunk in self._in_modes(part):
                 yield chunk

@@ -97,7 +97,8 @@ class RuleExplanationHandler(BaseCallbackHandler):
     async def aexplain(
         self, run_id: UUID | None = None, config: RunnableConfig | None = None
     ) -> Explanation:
-        """Returns the same as ``explain``, but calls async methods in the caller's event loop."""
+        """Returns the rules of the answer of a recorded run, as ``explain`` does, but calls async
+        methods in the caller's event loop."""
         run = self._recorded.ended_run(run_id)
 
         async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:

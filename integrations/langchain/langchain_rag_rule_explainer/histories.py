@@ -41,9 +41,12 @@ class HistoryOverlay(BaseChatMessageHistory):
         self._held: list[BaseMessage] | None = None
 
     def attribute(self, name: str) -> Any:
-        """Returns the attribute with this name: in a replay, that of this overlay; in a run that the user
-        made, that of the real history. Such a run may change the real messages. They are therefore stored
-        first, so that replays start with the stored messages."""
+        """Returns the attribute with this name: in a replay, that of this overlay; in a run that the
+        user made, that of the real history.
+
+        A run that the user made may change the real messages, so they are stored first. Replays start
+        with the stored messages.
+        """
         if not self._state.live:
             return getattr(self, name)
         if not name.startswith("aget") and not name.startswith("aadd") and name != "aclear":

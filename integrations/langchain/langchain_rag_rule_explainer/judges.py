@@ -106,10 +106,11 @@ def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -
 
     ``name``: identifies the judge in stored judgements, so change it whenever the judge changes. By
     default it consists of the model's name, host, temperature, seed and other settings, but never of an
-    API key. A judge whose model has no name has no default name. ``structured``: further arguments of
-    ``with_structured_output``, such as ``method="function_calling"`` or ``strict=True``. If a model has
-    no structured output, the prompt asks it for JSON. The model is called by ``invoke`` in worker
-    threads, so it works with any event loop. Raises InvalidInput if ``model`` is not a chat model.
+    API key. A judge whose model has no name has no default name. ``structured``: arguments of
+    ``with_structured_output`` besides the schema, such as ``method="function_calling"`` or
+    ``strict=True``. If a model has no structured output, the prompt asks it for JSON. The model is called
+    by ``invoke`` in worker threads, so it works with any event loop. Raises InvalidInput if ``model`` is
+    not a chat model.
     """
     if not hasattr(model, "with_structured_output"):
         raise InvalidInput(f"the judge is {type(model).__name__}; give a LangChain chat model")

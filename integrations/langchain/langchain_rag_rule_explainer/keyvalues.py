@@ -41,7 +41,8 @@ class KeyValueOverlay(MethodsOverlay):
         return self._through(self._get(keys))
 
     async def amget(self, keys: Sequence[Any]) -> list[Any]:
-        """Returns the same as ``mget``, but calls async methods in the caller's event loop."""
+        """Returns the values that the keys have in this run; None for a missing key. Calls async methods
+        in the caller's event loop."""
         return await self._athrough(self._get(keys))
 
     def mset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
@@ -50,7 +51,8 @@ class KeyValueOverlay(MethodsOverlay):
         self._through(self._set(key_value_pairs))
 
     async def amset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Sets the values as ``mset`` does, but calls async methods in the caller's event loop."""
+        """Sets the values for this run only. A run that the user made (no replay) sets them in the real
+        store, by its async method."""
         await self._athrough(self._set(key_value_pairs))
 
     def mdelete(self, keys: Sequence[Any]) -> None:
@@ -59,7 +61,8 @@ class KeyValueOverlay(MethodsOverlay):
         self._through(self._delete(keys))
 
     async def amdelete(self, keys: Sequence[Any]) -> None:
-        """Removes the keys as ``mdelete`` does, but calls async methods in the caller's event loop."""
+        """Removes the keys for this run only. A run that the user made (no replay) removes them from the
+        real store, by its async method."""
         await self._athrough(self._delete(keys))
 
     def yield_keys(self, *, prefix: str | None = None) -> Iterator[Any]:
@@ -70,7 +73,8 @@ class KeyValueOverlay(MethodsOverlay):
         yield from self._keys(found, prefix)
 
     async def ayield_keys(self, *, prefix: str | None = None) -> AsyncIterator[Any]:
-        """Yields the same keys as ``yield_keys``, but calls async methods in the caller's event loop."""
+        """Yields the keys that exist in this run. Calls async methods in the caller's event loop.
+        ``prefix``: the prefix that these keys must have; None for all keys."""
         with untouched():
             found = [each async for each in self._real.ayield_keys(prefix=prefix)]
         for each in self._keys(found, prefix):

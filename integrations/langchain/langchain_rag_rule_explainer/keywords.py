@@ -34,8 +34,8 @@ _HANDING_ON: dict[type, tuple[str, ...]] = {
 """Runnables that pass their keywords on to functions. For each class, the value names the attributes
 that hold these functions. The Runnable accepts every keyword that one of the functions accepts."""
 _NEAR = 0.8
-"""The similarity (0 to 1) from which a keyword is taken for a misspelt name of a setting. The limit is
-so high that "stop" does not count as a misspelt "store"."""
+"""The similarity (0 to 1) from which a keyword counts as a misspelt name of a setting. With a lower
+limit, "stop" would count as a misspelt "store"."""
 
 
 _OF_ESTIMATES = "assuming"
@@ -91,7 +91,7 @@ def check_keywords(
 
 
 def _taken_by(application: Runnable[Any, Any]) -> Callable[[str], bool]:
-    """Returns a function that returns True iff the application may accept a keyword."""
+    """Returns a function that tells whether the application may accept a keyword."""
     taken = _names(application)
     return (lambda _: True) if taken is None else taken.__contains__
 

@@ -143,7 +143,7 @@ def _last_step(application: Any) -> Any:
 
 
 def instance_of(retriever: object) -> object:
-    """Returns the retriever without the ``RunnableBinding`` objects around it, which add a config."""
+    """Returns the retriever itself, without any ``RunnableBinding`` around it that adds a config."""
     while isinstance(retriever, RunnableBinding):
         retriever = cast("RunnableBinding[Any, Any]", retriever).bound
     return retriever

@@ -98,7 +98,8 @@ class _Lasting:
         }
 
     def of(self, value: Any) -> Any:
-        """Returns a value of a channel, with numbers in place of the random ids of its messages."""
+        """Returns a value from a graph's state, with numbers in place of the random ids of its
+        messages."""
         if isinstance(value, BaseMessage):
             return self._message(value)
         if type(value) is dict:
@@ -153,8 +154,8 @@ def _is_of_id(name: object) -> bool:
 
 
 def _without_chance(versions: Any) -> Any:
-    """Returns the versions of channels (the parts of a graph's state) without the random number that
-    LangGraph appends to each version."""
+    """Returns the versions of the parts of a graph's state. The random number that LangGraph appends to
+    each version is removed."""
     if isinstance(versions, Mapping):
         parts = cast("Mapping[Any, Any]", versions)
         return {name: _without_chance(each) for name, each in parts.items()}

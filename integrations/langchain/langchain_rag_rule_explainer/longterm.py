@@ -77,7 +77,8 @@ class _Operations(MethodsOverlay):
         return through(self._all(list(ops)), self._call_real)
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
-        """Returns the same as ``batch``, but calls async methods in the caller's event loop."""
+        """Carries out the operations for this run, and returns their results. Calls async methods in the
+        caller's event loop."""
         return await athrough(self._all(list(ops)), self._call_real)
 
     def _call_real(self, ops: list[Any], prefix: str) -> Any:
@@ -112,7 +113,8 @@ class _Operations(MethodsOverlay):
         return self._read[place]
 
     def _left_of(self, item: Any) -> Any:
-        """Returns an item without the sources that the run omits."""
+        """Returns a copy of an item of the store without the texts of the sources that the current
+        replay omits. Returns the item itself if it has no such text."""
         value = getattr(item, "value", None)
         left = self._state.edited(value)
         if left is not value:

@@ -20,7 +20,7 @@ _BUILT_IN = BuiltInTypes(
     # Types of content blocks: first those of Anthropic and of LangChain's standard content.
     named=frozenset({"server_tool_use", "server_tool_call"}),
     over_mcp=frozenset({"mcp_tool_use", "mcp_call"}),
-    # Then those of OpenAI.
+    # Types of content blocks in messages of OpenAI's models.
     by_provider=frozenset(
         {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
     ),
@@ -71,9 +71,12 @@ class CallsOfModels:
             run.calls.note_step()
 
     def structured(self, message: BaseMessage | None, run_id: object) -> tuple[ToolCall, ...]:
-        """Returns those tool calls in a model's reply that only carry the model's answer in a structured
-        form, so that no tool is run for them; an empty tuple if there are none, or if ``message`` is no
-        reply of a model. ``run_id``: LangChain's id of the request."""
+        """Returns the tool calls in a model's reply that are no real calls, but the model's answer in a
+        structured form. No tool is run for them.
+
+        Returns an empty tuple if there are none, or if ``message`` is no reply of a model. ``run_id``:
+        LangChain's id of the request.
+        """
         form = self._forms.get(run_id)
         if form is None or not isinstance(message, AIMessage):
             return ()
@@ -89,9 +92,9 @@ def _results_in(messages: Sequence[BaseMessage]) -> Iterator[tuple[str, str]]:
 
 
 def _identified(message: AIMessage) -> Iterator[tuple[str, ToolCall]]:
-    """Yields the id and the call, for each tool call of a message that the provider has not run itself.
-    The id is empty if the call has none. If LangChain has found no call, yields the one under OpenAI's
-    old key ``function_call``."""
+    """Yields each tool call of a message, together with its id, which is empty if the call has none.
+    Calls of tools that the provider itself has run are left out. If LangChain has found no call, yields
+    the one under OpenAI's old key ``function_call``."""
     calls: list[Entries] = [*message.tool_calls, *message.invalid_tool_calls]
     former = mapping_in(message.additional_kwargs.get("function_call"))
     if not calls and former:

@@ -146,9 +146,11 @@ def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any], *, typed: b
 
 
 def _last_part(part: tuple[Any, ...], rules: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns a chunk with the rules, in the shape of ``part``, the last chunk of a graph. ``part`` is a
-    tuple of a stream mode and data, of a message and its metadata, or of data alone. The tuple may begin
-    with the namespace of a subgraph."""
+    """Returns the last chunk of a graph, with the rules added to its data.
+
+    ``part``: this chunk, as a tuple of a stream mode and data, of a message and its metadata, or of data
+    alone. The tuple may begin with the namespace of a subgraph.
+    """
     place: tuple[Any, ...] = ((),) if isinstance(part[0], tuple) else ()
     if isinstance(part[len(place)], BaseMessage):
         return (*place, AIMessageChunk(content="", response_metadata={KEY: rules}), {})

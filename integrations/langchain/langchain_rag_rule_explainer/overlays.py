@@ -8,7 +8,8 @@ from rag_rule_explainer.instrumentation.isolation.redirecting import untouched
 
 
 class MethodsOverlay:
-    """This class is an ``Overlay`` whose methods replace the methods of a real object in one run."""
+    """This class is the base of an overlay whose methods are used in one run in place of the methods of
+    a real object."""
 
     def __init__(self, real: Any, state: State) -> None:
         self._real = real

@@ -94,9 +94,8 @@ def _looked_up(given: Any, keys: Sequence[str]) -> str | BaseMessage | None:
 
 
 def _without_a_question(output: Any) -> Any:
-    """Returns the output without its entry "messages", if the last of these messages is the question and
-    not an answer (a human or the system wrote it), and another entry may be the answer. Returns any other
-    output unchanged."""
+    """Returns the output without its entry "messages" if this entry ends with the question instead of an
+    answer, and another entry may be the answer. Returns any other output unchanged."""
     if not isinstance(output, Mapping):
         return output
     entries = cast("Mapping[str, Any]", output)
@@ -179,7 +178,7 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
 
 
 def _fields(given: Any) -> Any:
-    """Returns the fields of a dataclass or a pydantic model as a dict. Any other object is returned
+    """Returns the fields of a dataclass or a pydantic model as a dict. Returns any other object
     unchanged."""
     if is_dataclass(given) and not isinstance(given, type):
         return {each.name: getattr(given, each.name) for each in fields(given)}

@@ -21,7 +21,8 @@ from .citing_runs import CitingRuns
 
 
 class RecheckingRuns(CitingRuns[Input, Output]):
-    """This class is a Runnable that also rechecks the application's answers."""
+    """This class is a Runnable that also rechecks the application's answers: whether a bad answer is gone
+    after a change of the corpus."""
 
     @showing_recheck_fields
     def recheck(
@@ -33,10 +34,10 @@ class RecheckingRuns(CitingRuns[Input, Output]):
         """Returns whether the bad answer to ``input`` is gone after a change of the corpus. Blocks.
 
         The application runs again without the documents of the first fix (documents whose removal ends
-        the bad answer; see ``Fix``). Its retrievers and stores really search, and fill each result up
-        with further documents to its former length, as in production. The explainer's condition judges
-        the new answer, with the old answer as the baseline, and the new answer is explained. As long as
-        the bad answer is not gone, a further round also leaves out the documents of the next fix.
+        the bad answer). Its retrievers and stores really search, and fill each result up with further
+        documents to its former length, as in production. The explainer's condition judges the new answer,
+        with the old answer as the baseline, and the new answer is explained. As long as the bad answer is
+        not gone, a further round also leaves out the documents of the next fix.
         ``kwargs``: as for ``explain``.
 
         Raises NoBackfill if a search found a document that is left out, and it is not known which
@@ -58,7 +59,8 @@ class RecheckingRuns(CitingRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Recheck:
-        """Returns the same as ``recheck``, but calls async methods in the caller's event loop."""
+        """Returns whether the bad answer to ``input`` is gone after a change of the corpus, as
+        ``recheck`` does, but calls async methods in the caller's event loop."""
         options = recheck_options_from(kwargs)
 
         async def explained(run: RecheckRun) -> AfterChange:

@@ -59,10 +59,12 @@ def said_in(
 
 
 def _reports(known: Mapping[str, Any], *, streamed: bool) -> bool:
-    """Returns True iff the model reports a finish reason at the end of every complete reply, so that a
-    reply without one was cut off. ``known``: the metadata of the reply, in which "model_provider" names
-    the provider. ``streamed``: True if the reply was streamed, because some providers report finish
-    reasons only then."""
+    """Returns True iff the provider ends every complete reply with a finish reason, so that a reply
+    without one was cut off.
+
+    ``known``: the metadata of the reply, in which "model_provider" names the provider. ``streamed``:
+    True if the reply was streamed; some providers report finish reasons only then.
+    """
     if not _REASONS.isdisjoint(known):
         return True
     provider = known.get("model_provider")

@@ -2,8 +2,8 @@
 recorded documents instead of calling the retriever.
 
 It replaces ``invoke`` and ``ainvoke`` of ``BaseRetriever``, and also the inner methods that these two
-call. An application may have stored ``retriever.invoke`` before the explanation. If it calls the stored
-method, only the replaced inner methods see the call.
+call. The inner methods are needed for an application that stored ``retriever.invoke`` before the
+explanation: it still calls the original ``invoke``, which calls a replaced inner method.
 """
 
 import re
@@ -92,7 +92,9 @@ def _call(
 
 
 def _implementation(name: str, method: Any) -> Any:
-    """Returns the replacement of ``_get_relevant_documents`` or its async form."""
+    """Returns the replacement of ``_get_relevant_documents`` or its async form, the inner method with
+    which a retriever searches. In a replay, the replacement returns the recorded documents that the
+    replay retains."""
 
     @wraps(method)
     def get(self: BaseRetriever, query: Any, *args: Any, **kwargs: Any) -> Any:

@@ -38,7 +38,8 @@ from .rechecking_runs import RecheckingRuns
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LangChainOptions(ExplainerOptions):
-    """A ``LangChainOptions`` holds the settings of a ``RuleExplainer`` that are not in ``Settings``."""
+    """A ``LangChainOptions`` holds those settings of a ``RuleExplainer`` that exist only for LangChain;
+    the others are in ``Settings``."""
 
     question_of: QuestionOf = question_in
     answer_of: AnswerOf = answer_in
@@ -52,7 +53,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     without parameters is called in each run, and must return the application. Retrievals are recorded
     wherever the application calls a ``BaseRetriever`` or searches a ``VectorStore``, at any depth; wrap
     any other search in ``gate``. ``retrievers``: if given, only these instances are recorded, and
-    replaced by their recorded results in replays; all others retrieve as usual.
+    replaced by their recorded results in replays; all other instances retrieve as usual.
 
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output. By
     default they understand str, messages, dicts with the usual keys, and the output of an output parser
@@ -66,18 +67,20 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     that the baseline did not make: all retained documents ("kept", the default for chains), the retained
     documents among the results of a live retrieval ("filter", the default if models call tools), or an
     error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is an error;
-    otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is used
-    instead of a call of the tool. ``on_new_tool_call``: if set, tool calls of replays get the recorded
-    results; it says what happens at a call that the baseline did not make: "unknown" ends the replay
-    without a verdict, "live" runs the tool, and a function of the call returns the result. By default,
-    tools run in replays; with a condition about tool calls, the default is "unknown". ``safe_tools``: the
-    names of tools that may run for new calls. ``unexecuted_tools``: the names of tools for whose calls
-    the application runs nothing, because it only denies them, hands the task to another agent, or reads
-    them as structured answers. ``source_kinds``: the kinds of sources, from "documents", "tools",
-    "turns", "memory", "instructions" and "examples". ``omit``: whether an omitted source is left out
-    ("remove"), or shown without its texts ("blank"). ``replay_of``: "whole_run", or "next_action": one
-    request to a model in the recorded conversation. ``allow_length``: True if replies cut off at their
-    length limit count as answers.
+    otherwise its answer is accepted.
+
+    ``stub_tools``: by the name of a tool, the result that is used instead of a call of the tool.
+    ``on_new_tool_call``: if set, tool calls of replays get the recorded results; it says what happens at
+    a call that the baseline did not make: "unknown" ends the replay without a verdict, "live" runs the
+    tool, and a function of the call returns the result. By default, tools run in replays; with a
+    condition about tool calls, the default is "unknown". ``safe_tools``: the names of tools that may run
+    for new calls. ``unexecuted_tools``: the names of tools for whose calls the application runs nothing,
+    because it only denies them, hands the task to another agent, or reads them as structured answers.
+
+    ``source_kinds``: the kinds of sources, from "documents", "tools", "turns", "memory", "instructions"
+    and "examples". ``omit``: whether an omitted source is left out ("remove"), or shown without its
+    texts ("blank"). ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded
+    conversation. ``allow_length``: True if replies cut off at their length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
     texts may differ between the baseline's requests to models and those of a replay on all sources.
@@ -88,12 +91,13 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
 
     Callbacks and tracers receive an explanation as one run, "rag_rule_explanation". It contains the
     application's own run and one run "rag_rule_replay" for each replay. The run of a replay ends after
-    the answer was judged, and has the verdict. All runs in a replay have the tag "rag-rule-replay"; their
-    metadata have ``Explanation.id`` and the id of the explained run. With ``trace_replays=False`` no
-    tracer receives replays: not LangSmith, not OpenTelemetry, and no tracer that the application binds or
-    passes itself. The callbacks in the config of a call do not receive them either. Other callback
-    handlers that the application itself passes are called as usual, because they may be part of the
-    application.
+    the answer was judged, and has the verdict. All runs in a replay have the tag "rag-rule-replay";
+    their metadata have ``Explanation.id`` and the id of the explained run.
+
+    With ``trace_replays=False`` no tracer receives replays: not LangSmith, not OpenTelemetry, and no
+    tracer that the application binds or passes itself. The callbacks in the config of a call do not
+    receive them either. Other callback handlers that the application itself passes are called as usual,
+    because they may be part of the application.
 
     The other settings are those of ``rag_rule_explainer.Explainer``. A ``max_concurrency`` in the config
     of a call replaces the default ``concurrency``. It limits the replays of all calls with the same
@@ -110,10 +114,10 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     ``stream`` it is as after one ordinary run.
 
     State in memory is copied. Of a history or a store that is not in memory, each entry that is used is
-    read once. A run then finds this entry, unless the run itself has written it. Writes to a vector store
-    that cannot be copied are not carried out. Replays read caches of model replies but do not write to
-    them. A store that the application makes in a run belongs to that run. Not isolated are plain
-    variables, files and databases of the application, and threads without the context of the run.
+    read once. A run then finds this entry, unless the run itself has written it. Writes to a vector
+    store that cannot be copied are not carried out. Replays read caches of model replies but do not
+    write to them. A store that the application makes in a run belongs to that run. Not isolated are
+    plain variables, files and databases of the application, and threads without the context of the run.
     """
 
     question_of: QuestionOf = question_in
@@ -165,8 +169,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Explanation:
-        """Returns the rules of the answer to ``input``. Blocks until the search has ended; see
-        ``Explainer.explain``.
+        """Returns the rules of the answer to ``input``. Blocks until the search has ended.
 
         ``documents``: documents, texts, or JSON objects of logged documents, which replace the result of
         every retrieval. ``add_documents``: documents added to the result of every retrieval. ``pinned``:
@@ -195,7 +198,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Explanation:
-        """Returns the same as ``explain``, but calls async methods in the caller's event loop."""
+        """Returns the rules of the answer to ``input``, as ``explain`` does, but calls async methods in
+        the caller's event loop."""
         question = QuestionOptions(documents, add_documents, pinned, baseline)
 
         async def explained(call: Call[Found]) -> Explanation:
@@ -212,8 +216,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Verification:
-        """Returns whether one rule of the answer to ``input`` holds. Blocks until the rule is tested; see
-        ``Explainer.verify``.
+        """Returns whether one rule of the answer to ``input`` holds. Blocks until the rule is tested.
 
         ``antecedent``: the ids of the rule's sources. ``kind``: "retention" if the rule is about
         retaining these sources, "omission" if it is about omitting them. The other arguments are those of
@@ -231,7 +234,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Verification:
-        """Returns the same as ``verify``, but calls async methods in the caller's event loop."""
+        """Returns whether one rule of the answer to ``input`` holds, as ``verify`` does, but calls async
+        methods in the caller's event loop."""
         question = QuestionOptions.taken_from(kwargs)
         return await self._aasked(
             lambda call: call.averified(antecedent, kind), input, config, question, kwargs
@@ -266,8 +270,8 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """Returns the finish reasons with which a reply counts as complete although it would not by
-        default; see ``accept_finish_reasons`` of ``Settings``."""
+        """Returns the finish reasons that the user chose by the setting ``accept_finish_reasons``. A
+        reply with one of them counts as complete, as with the usual finish reasons."""
         return self._manner.accepts
 
     def recorded_call(

@@ -38,8 +38,11 @@ def _making(_: str, init: Any) -> Any:
 
 def _is_langchains(own: FrameType | None) -> bool:
     """Returns True iff LangChain itself, and not a tool, is writing the result of a tool call, as its
-    middleware does for a call that was rejected. ``own``: the frame of the function that creates the
-    message with the result; the frame that called this function decides. None if there is no frame."""
+    middleware does for a rejected call.
+
+    ``own``: the frame of the function that creates the message with the result; None if there is no
+    frame. The module of the code that called this function decides.
+    """
     caller = None if own is None else own.f_back
     if caller is None:
         return False

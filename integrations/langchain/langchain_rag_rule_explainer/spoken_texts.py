@@ -1,4 +1,4 @@
-"""This module reads the texts of messages, replies and requests, by which runs are compared."""
+"""This module reads the texts of messages, replies and requests. Two runs are compared by these texts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast

@@ -15,8 +15,8 @@ from .watching import watching
 
 
 def _noting(_: str, method: Any) -> Any:
-    """Returns the replacement of the method that makes a chunk into a message. The replacement tells the
-    ``Watch`` of the run which of these messages are refusals."""
+    """Returns the replacement of the method that makes a chunk into a message. If the chunk is a refusal,
+    the replacement also records this for the current run."""
 
     @wraps(method)
     def convert(self: Any, chunk: Any, *args: Any, **kwargs: Any) -> Any:

@@ -36,7 +36,11 @@ def output_then_rules(
 async def aoutput_then_rules(
     call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Awaitable[Any]]
 ) -> AsyncIterator[Any]:
-    """Yields the same as ``output_then_rules``, but calls async methods in the caller's event loop."""
+    """Runs the application in the caller's event loop, and yields the chunks of its output as they
+    arrive.
+
+    At the end, yields the result of ``finish(output)``, the whole output with its explanation.
+    """
     with call.run.application.interception.intercepting():
         output, adds, sums = None, False, not streams_ever_more(runnable)
         async with call.explainer.limiter.aslot():

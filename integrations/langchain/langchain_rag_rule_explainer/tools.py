@@ -79,11 +79,11 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns it as a ``UsedTool``. This says whether the
-    tool runs and, if not, which result the call gets.
+    """Records a tool call on the current run. Returns a ``UsedTool``, which says whether the tool runs,
+    and which result the call gets if the tool does not run.
 
-    Returns None if the tool is a stub, and if ``late_use`` lets a tool run that is called outside of
-    runs. Such a tool runs, and its call is not recorded.
+    Returns None for a call that is not recorded: the tool is a stub, or it is called outside of runs,
+    where it may run.
     """
     run = participation()
     if isinstance(tool, StubTool):
@@ -126,8 +126,8 @@ def _identity_in(given: Any, kwargs: Mapping[str, Any]) -> Any:
 def _standing_in(
     tool: BaseTool, outcome: ToolOutcome, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> StubTool:
-    """Returns a stub that has the given outcome in place of the tool. If the outcome is a message, it
-    gets the id of the current call."""
+    """Returns a stub that returns or raises the given outcome in place of the tool. If the outcome is a
+    message, it gets the id of the current call."""
     identity = _identity_in(_given(args, kwargs), kwargs)
     result = (
         outcome if outcome.error is not None else ToolOutcome(answering(outcome.copy().result, identity))
@@ -136,9 +136,11 @@ def _standing_in(
 
 
 def answering(result: Any, identity: str | None) -> Any:
-    """Returns the result of a tool. If the result is a tool message, or LangGraph's ``Command`` with tool
-    messages, these messages get ``identity``, the id of the call that they answer; None leaves their ids
-    unchanged."""
+    """Returns the result of a tool, with ``identity`` as the id of the call that it answers.
+
+    Only a tool message, and the tool messages in LangGraph's ``Command``, have such an id. None as
+    ``identity`` leaves their ids unchanged.
+    """
     if isinstance(result, ToolMessage):
         return result.model_copy(update={"tool_call_id": identity or result.tool_call_id})
     update: Any = getattr(result, "update", None)
@@ -151,9 +153,11 @@ def answering(result: Any, identity: str | None) -> Any:
 
 
 def _kept(tool: BaseTool, used: UsedTool, result: Any) -> Any:
-    """Records the result of a tool that ran, so that replays can get it, and returns the result. If the
-    result is LangGraph's ``Command`` that adds other messages than tool messages to the conversation, it
-    is not recorded, because the conversation of a replay has other messages."""
+    """Records the result of a tool that ran, so that replays can get it, and returns the result.
+
+    A ``Command`` of LangGraph that adds other messages than tool messages is not recorded, because it
+    contains the conversation of this run, which differs from that of a replay.
+    """
     run = participation()
     if run is not None and used.record is not None and _has_conversation(result):
         run.unkept.add(tool.name)
@@ -173,10 +177,12 @@ def _has_conversation(result: Any) -> bool:
 
 
 def result_content(result: Any) -> ResultContent:
-    """Returns what a model is shown of a tool's result: the content of a tool message, or of the first
-    tool message in LangGraph's ``Command``; None for a ``Command`` without a tool message; otherwise the
-    result itself. If the content is later replaced, the new message has no artifact, because the old
-    artifact may hold texts of omitted sources."""
+    """Returns what a model is shown of a tool's result, without the artifact, which may hold texts of
+    omitted sources.
+
+    This is the content of a tool message, or of the first tool message in LangGraph's ``Command`` (None
+    if the ``Command`` has none). Any other result is returned unchanged.
+    """
     if isinstance(result, ToolMessage):
         return ResultContent(_content_of(result), partial(_with_content, result))
     if not isinstance(result, ToolOutputMixin):
@@ -234,8 +240,8 @@ def arguments_in(given: Any) -> Any:
 
 
 def _noted(result: Any) -> Any:
-    """Returns the result of a tool. Records the texts in it, so that they are not taken for texts of
-    sources."""
+    """Returns the result of a tool. Records the texts in it as tool output, so that they are not
+    mistaken for texts of sources."""
     run = participation()
     if run is not None:
         run.made.extend(texts_in(result))

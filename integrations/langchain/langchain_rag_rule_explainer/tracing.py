@@ -65,8 +65,8 @@ def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> Runn
 
 
 def why_unheard(config: RunnableConfig) -> Unheard:
-    """Returns the tracing services that would not receive runs with this config, with the reasons. Blocks
-    for a short time."""
+    """Returns the tracing services that would not receive runs with this config, such as a LangSmith
+    server that does not respond, each with the reason. Blocks for a short time."""
     # LangSmith is off in this block. Otherwise LangChain would make a new tracer, whose client would
     # prevent the process from exiting.
     with langsmith.silenced():
@@ -102,11 +102,11 @@ def beside_root(
     config: RunnableConfig, trace: TracedExplanation, dead: Unheard
 ) -> Generator[None, None, None]:
     """Adds the metadata in ``trace`` to the root run of a streamed explanation, at the end of the block.
-    Unlike ``inside_root``, it does not make that run the current run: code of the stream's consumer also
-    runs while the block is open.
 
-    ``dead``: the tracing services that would not receive the runs, as ``why_unheard`` returns them. They
-    are recorded in ``trace``, so that replays do not use them.
+    Unlike ``inside_root``, it does not make the root run the current run, because code that reads the
+    stream also runs while the block is open. ``dead``: the tracing services that would not receive the
+    runs, as ``why_unheard`` returns them. They are recorded in ``trace``, so that replays do not use
+    them.
     """
     note(trace, dead)
     handlers, run_id = _handlers(config), _run_id(config)
@@ -144,7 +144,7 @@ async def as_one_async_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Returns the same as ``as_one_run``, for an async ``work`` and in the caller's event loop."""
+    """Awaits ``work`` in a new root run whose input is ``given``, and returns the result of ``work``."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     async def explaining(_given: Any, config: RunnableConfig) -> Any:
@@ -196,7 +196,7 @@ def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableCo
 async def areplayed(
     config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], Awaitable[T]]
 ) -> T:
-    """Returns the same as ``replayed``, for an async ``invoke`` and in the caller's event loop."""
+    """Makes an async replay, in a new traced run if a handler observes runs, and returns its output."""
     replay = current_replay()
     if replay is None or not is_heard(config):
         with without_ambient_config():

@@ -63,7 +63,7 @@ class Watch(UsageMetadataCallbackHandler):
         self.exchanges = self.clients.exchanges
         self._fault, self._has_failed = "", False
         self.tools: set[str] = set()
-        # The key is the id of a model's run and the place of the reply among its replies.
+        # Each key is the id of a model's run with the index of the reply among the replies of this run.
         self._said: dict[tuple[object, int], Said] = {}
         self._streams = OpenStreams[Generation]()
         self._accepts = frozenset(accepts)
@@ -208,9 +208,12 @@ class Watch(UsageMetadataCallbackHandler):
             self._streams.end(kwargs.get("run_id"))
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
-        """Records what had arrived of the streams that the application did not read to their ends. Must
-        be called at the end of the run. ``of_this_reader``: True for only the streams that this thread
-        and task has read."""
+        """Records what had arrived of the model's streamed replies that the application did not read to
+        their ends. Must be called at the end of the run.
+
+        ``of_this_reader``: False to record all such replies; True to record only those that the current
+        thread and task was reading.
+        """
         for run_id, arrived in self._streams.open(of_this_reader=of_this_reader):
             self._streams.end(run_id)
             said = self._said[run_id, 0] = self._left(run_id, arrived)

@@ -31,18 +31,18 @@ _READS = re.compile(rf"({SEARCHES.pattern})|a?get_by_ids")
 
 
 class HeldBack(MethodsOverlay):
-    """This overlay takes the place of a vector store in one run. In a replay, its writing methods do
-    nothing.
+    """This overlay takes the place of a vector store in one run, so that a replay does not write to it.
 
-    In a run that the user made, they write to the real store.
+    In a replay, the methods that write do nothing. In a run that the user made, they write to the real
+    store.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real, state)
         self._after_live = state.first is not None and state.first.live
         # All runs share this list. It is filled when the baseline searches the store after a write. The
-        # recorded result of that search may contain texts that the baseline wrote. A replay would get
-        # them in place of the texts that it writes itself, so a replay that writes is refused.
+        # recorded result of that search may contain texts that the baseline wrote. A replay that writes
+        # would get them in place of its own texts, so such a replay is refused.
         self._searched: list[bool] = state.aside.setdefault(("searched", key), [])
         self._wrote = False
 

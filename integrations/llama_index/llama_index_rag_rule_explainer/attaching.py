@@ -91,13 +91,14 @@ def explained(
 
 
 def _kind_of(application: Any) -> type[Any]:
-    """Returns the class of the engine that runs. An application may also be given as a class, of which
-    every run makes an engine; then the class itself is returned."""
+    """Returns the class of the engine that runs. If the application is itself a class, of which every
+    run makes an engine, returns this class."""
     return application if isinstance(application, type) else type(application)
 
 
 class ExplainedQueryEngine(BaseQueryEngine):
-    """This query engine attaches rules to its responses; see ``explained``."""
+    """This query engine returns the responses of another query engine, and attaches to each the rules of
+    its answer. The function ``explained`` makes it."""
 
     def __init__(self, explainer: RuleExplainer) -> None:
         super().__init__(getattr(explainer.application, "callback_manager", None))
@@ -127,8 +128,8 @@ class ExplainedQueryEngine(BaseQueryEngine):
         response = StreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
-        # If the caller drops the response without reading it, its slot of the limiter must still be
-        # freed.
+        # If the caller drops the response without reading it, another call must still be able to start
+        # in its place.
         weakref.finalize(response, begun.close)
         response.response_gen = cast("Any", pieces_with_rules(begun, response))
         return response
@@ -155,7 +156,8 @@ class ExplainedQueryEngine(BaseQueryEngine):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
-        """Returns the same as ``synthesize``, in the caller's event loop."""
+        """Returns the engine's response without rules, because the caller has chosen the nodes itself.
+        Runs in the caller's event loop."""
         return await self._engine.asynthesize(query_bundle, nodes, additional_source_nodes)
 
     @property

@@ -36,8 +36,7 @@ ROOTS = (
 def _said(thing: Any, attributes: Mapping[str, Any]) -> Any:
     """Returns the conversations in a simple chat store as JSON-like data; None for other objects.
 
-    Answers depend on the conversations. So these are part of the state by which later explanations
-    recognise whether stored answers may be used again.
+    A stored answer is used again only if the conversations, on which it depends, are still the same.
     """
     if not issubclass(type(thing), SimpleChatStore):
         return None

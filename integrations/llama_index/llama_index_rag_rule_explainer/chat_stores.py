@@ -175,8 +175,11 @@ def _done_in_database(name: str, messages: list[Message], given: dict[str, Any])
 def _own(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Returns this run's own messages of a key. If they must be read from the real store, yields the
-    calls that read them; the driver of the generator makes each call and sends back its result."""
+    """Returns this run's own messages of a key.
+
+    If they must first be read from the real store, this generator yields the calls that read them. The
+    code that runs the generator makes each call and sends its result back.
+    """
     own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in own.of:
         own.put(key, _left(state, (yield from _first(state, store, key, statuses=statuses))))
@@ -196,9 +199,12 @@ def _left(state: State, messages: list[Message]) -> list[Message]:
 def _first(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Returns the messages that a key had before the first run. Yields calls of the real store, as
-    ``_own`` does. ``statuses``: True if the store marks messages as active or archived; otherwise, all
-    messages count as active."""
+    """Returns the messages that a key had before the first run.
+
+    If they must first be read from the real store, this generator yields the calls that read them.
+    ``statuses``: True if the store marks messages as active or archived; otherwise, all messages count
+    as active.
+    """
     before: ChatsByKey = state.kept(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in before.of:
         if statuses:
@@ -207,8 +213,7 @@ def _first(
         else:
             found = _active((yield Real("get_messages", (key,))))
         before.put(key, found)
-        # The answer depends on the conversation. So the conversation is part of the state by which later
-        # explanations recognise whether stored answers may be used again.
+        # A stored answer is used again only if the conversation, on which it depends, is still the same.
         said = [message.model_dump(mode="json") for message, _ in before.of[key]]
         state.before.setdefault(("chats", shared_key_of(state, store), key), said)
     return before.of[key]

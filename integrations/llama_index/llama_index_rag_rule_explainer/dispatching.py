@@ -42,7 +42,7 @@ _OF_MODELS = (
 
 @lru_cache(maxsize=256)
 def _counts(kind: type) -> bool:
-    """Returns True for classes of events that ``take_event`` uses.
+    """Returns True iff ``take_event`` uses events of this class.
 
     The result is cached, because a replay has many events of other classes.
     """

@@ -20,11 +20,12 @@ _MESSAGES = "messages"
 
 
 def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Returns a function of a name and a method, which returns the replacement of this method of a model.
+    """Returns a function that makes the replacement of a model's method from the method's name and the
+    method.
 
-    The replacement first removes from the messages the sources that the current replay omits. If there is
-    a recorded reply (see ``served``), it returns this reply. Otherwise it sends the request, by another
-    replacement of the same method. ``wrapping``: returns that other replacement, from the same arguments.
+    The replacement removes from the messages the sources that the current replay omits. If the baseline
+    got a reply to the same request, it returns this reply. Otherwise it sends the request. ``wrapping``:
+    makes, from the same two arguments, the method that sends the request.
     """
 
     def made(name: str, method: Any) -> Any:

@@ -48,7 +48,8 @@ class Entry(Protocol):
         ...
 
     async def arun(self, given: Any) -> Any:
-        """Returns the same as ``run``, but calls the application's async method."""
+        """Runs the application on an input by its async method, and returns its output. A stream is read
+        to its end."""
         ...
 
     def stream(self, given: Any) -> Iterator[Any]:
@@ -56,7 +57,8 @@ class Entry(Protocol):
         ...
 
     def astream(self, given: Any) -> AsyncIterator[Any]:
-        """Yields the same as ``stream``, but calls the application's async method."""
+        """Yields the response object first, and then the pieces of its text if the text is streamed.
+        Calls the application's async method."""
         ...
 
 

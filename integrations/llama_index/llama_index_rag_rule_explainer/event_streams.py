@@ -15,8 +15,8 @@ from rag_rule_explainer.instrumentation.run_context import participation, refuse
 from .recorded_replies import check_that_runs_can_end_early
 
 _PASSES = 8
-"""The number of times that the event loop may run other tasks before a stream is taken to have no further
-event. An event that is already in the stream's queue arrives sooner."""
+"""The number of times that the event loop may run other tasks before the stream counts as empty. An
+event that is already in the stream's queue arrives sooner."""
 _END = object()
 
 

@@ -20,10 +20,8 @@ from .streaming import AsyncPieces, Pieces
 
 
 class ExplainedChatEngine(BaseChatEngine):
-    """This chat engine attaches rules to its responses; see ``explained``.
-
-    It wraps the chat engine that it explains, and both have the same conversation.
-    """
+    """This chat engine returns the responses of another chat engine, and attaches to each the rules of
+    its answer. The function ``explained`` makes it. Both engines have the same conversation."""
 
     def __init__(self, explainer: RuleExplainer) -> None:
         self.explainer = explainer
@@ -60,7 +58,8 @@ class ExplainedChatEngine(BaseChatEngine):
     async def astream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
-        """Returns the same as ``stream_chat``, but an async response, in the caller's event loop."""
+        """Returns a streamed async response, whose ``metadata`` has the rules after the stream has
+        ended. Runs in the caller's event loop."""
         if participation() is not None:
             return inside(await self._engine.astream_chat(message, chat_history))
         begun = await AsyncPieces.of(self.explainer.live_call(_said(message, chat_history)))

@@ -23,9 +23,9 @@ class Listener:
     """A ``Listener`` passes the events of a workflow's first run to the caller, which may answer them.
 
     ``handler``: LlamaIndex's handler of the first run; None before the run has begun. ``is_code``: True
-    if the caller is code of an application that is being explained, and thus answers in replays too.
-    False if the caller may be a human, whom no replay can ask. ``early``: events that the caller sent
-    before the run had begun, each with the step that must receive it (None for any step).
+    if the caller is code of an application that is being explained; such code answers in replays too.
+    False if the caller may be a human, who cannot be asked in replays. ``early``: events that the caller
+    sent before the run had begun, each with the step that must receive it (None for any step).
     """
 
     is_code: bool
@@ -95,7 +95,8 @@ class ExplainedRun:
 
     @classmethod
     def of(cls, run: Callable[[], Awaitable[Any]], *, is_code: bool) -> "ExplainedRun":
-        """Starts a task for ``run`` in the caller's event loop. ``is_code``: see ``Listener``."""
+        """Starts a task for ``run`` in the caller's event loop. ``is_code``: True if the caller is code
+        of an application that is being explained; False if it may be a human."""
         listener = Listener(is_code)
 
         async def heard() -> Any:

@@ -41,7 +41,8 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     parameters that makes the application for each run. Retrievals are recorded wherever the application
     calls ``retrieve`` of a query engine or a retriever, or queries a vector store, at any depth; wrap any
     other search in ``gate``. ``retrievers``: if given, only these instances (query engines, retrievers,
-    stores) are recorded, and replaced by their recorded results in replays; all others retrieve as usual.
+    stores) are recorded, and replaced by their recorded results in replays; all other instances retrieve
+    as usual.
 
     The input is a question. For a chat engine it may also be a dict of ``message`` and ``chat_history``;
     for a workflow, a dict of the arguments of its ``run``. Documents may also be given as nodes.
@@ -54,6 +55,7 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     retained nodes ("kept", the default for engines), the retained nodes among the results of a live
     retrieval ("filter", the default if models call tools), or an error ("error"). ``on_no_retrieval``:
     "error" if a replay that retrieves nothing is an error; otherwise its answer is accepted.
+
     ``stub_tools``: by the name of a tool, the result that is used instead of a call of the tool.
     ``on_new_tool_call``: if set, tool calls of replays get the recorded results; it says what happens at
     a call that the baseline did not make: "unknown" ends the replay without a verdict, "live" runs the
@@ -61,9 +63,10 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     condition about tool calls, the default is "unknown". ``safe_tools``: the names of tools that may run
     for new calls. ``unexecuted_tools``: the names of tools for whose calls the application runs nothing,
     because it only denies them, hands the task to another agent, or reads them as structured answers.
+
     ``source_kinds``: the kinds of sources, from "documents", "tools", "turns", "memory", "instructions"
-    and "examples". ``omit``: whether an omitted source is left out ("remove"), or shown without its texts
-    ("blank"). ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded
+    and "examples". ``omit``: whether an omitted source is left out ("remove"), or shown without its
+    texts ("blank"). ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded
     conversation. ``allow_length``: True if replies cut off at their length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
@@ -77,17 +80,18 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     for each replay. Such a span ends after the answer was judged, and has the verdict. All spans in a
     replay have the tag "rag-rule-replay", ``Explanation.id`` and the id of the explained run's span.
     ``trace_replays=False`` hides replays from LangSmith, from OpenTelemetry, and from the event and span
-    handlers of LlamaIndex's dispatcher. The other settings are those of ``rag_rule_explainer.Explainer``.
+    handlers of LlamaIndex's dispatcher. The other settings are those of
+    ``rag_rule_explainer.Explainer``.
 
     The application runs once on the input, and its retrievals are recorded. Then it is replayed on
     subsets of the recorded nodes, which replace the results of its retrievals. ``explain`` uses its sync
-    methods if it has any, ``aexplain`` its async methods. If a query engine has its own ``retrieve``, the
-    sources are the nodes that its postprocessors return, because its model sees these. In replays these
-    nodes are not postprocessed again. A note of the explanation says so.
+    methods if it has any, ``aexplain`` its async methods. If a query engine has its own ``retrieve``,
+    the sources are the nodes that its postprocessors return, because its model sees these. In replays
+    these nodes are not postprocessed again. A note of the explanation says so.
 
     Every run starts from the state that the application had before the first run, and its changes are
     lost after the run. After ``explain`` and ``verify`` the state is unchanged; after a run with attached
-    rules (see ``explained``) it is as after one ordinary run. This holds for memories, chat stores, a
+    rules (by ``explained``) it is as after one ordinary run. This holds for memories, chat stores, a
     workflow's ``ctx``, key-value stores, and the document stores, index stores and caches that use them.
     It also holds for the attributes of LlamaIndex's own indices, simple vector stores, simple graph
     stores and memory blocks. An object that a run makes belongs to that run. Replays save nothing to disk
@@ -96,9 +100,11 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     Writes of replays to other vector, graph and document stores, and to memory blocks of your own, are
     not carried out. StateShared is raised if a run reads such a store after writing to it, or if one run
     uses a conversation that another run began. A vector or graph store that a run opens belongs to that
-    run, and writes to it are carried out. Attributes of your own objects, globals and files are not
-    isolated. If the application changes them, pass a function that makes the application. Raises
-    InvalidInput for an object that cannot be run as an application.
+    run, and writes to it are carried out.
+
+    Attributes of your own objects, globals and files are not isolated. If the application changes them,
+    pass a function that makes the application. Raises InvalidInput for an object that cannot be run as
+    an application.
     """
 
     @showing_settings

@@ -88,8 +88,9 @@ def gate(
     A function, sync or async, may return nodes with or without scores, strings, dicts, or objects with a
     text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes such an item from a
     node, for ``explain(documents=...)``. One returned string is one source. The id of a source is the
-    item's ``id``, or else a name in the item's metadata. For methods of raw clients, such as
-    ``collection.query``, and for ``items_of``, see ``rag_rule_explainer.instrumentation.clients``. Raises
+    item's ``id``, or else a name in the item's metadata. A method of a raw client, such as
+    ``collection.query``, may be gated too; the package ``rag_rule_explainer.instrumentation.clients``
+    lists the clients that are understood, and ``items_of`` reads the results of any other client. Raises
     InvalidInput for an object that is no search, and for an unknown keyword.
     """
     check_no_others(others, gate)

@@ -117,7 +117,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def aexplain(self, run_id: str | None = None) -> Explanation:
-        """Returns the same as ``explain``, but calls async methods in the caller's event loop."""
+        """Returns the rules of a recorded answer, as ``explain`` does, in the caller's event loop."""
         return await self._aexplained(self._ended(run_id))
 
     async def _aexplained(self, run: RecordedRun) -> Explanation:
@@ -283,7 +283,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         attach(response, done)
 
     def _explain_later(self, run: RecordedRun, response: Any) -> None:
-        """Explains an async run before ``aquery`` or ``achat`` returns; in a task if neither runs."""
+        """Explains an async run before ``aquery`` or ``achat`` returns, or in a task if neither runs."""
         explain = partial(self._explain_for, run, response)
         if run.entry in _WAITING and before_return(self._explainer.application, explain):
             return

@@ -34,7 +34,7 @@ interception = Patches(
         *key_values.INTERCEPTIONS,
         *outside.INTERCEPTIONS,
         # The order matters. If a run makes an object, the patches above record the key by which other
-        # runs recognise it. The general patches below record only that the run made the object, so they
+        # runs recognise the object. The general patches below record only that the run made it, so they
         # come later.
         *attributes.INTERCEPTIONS,
         *event_streams.INTERCEPTIONS,

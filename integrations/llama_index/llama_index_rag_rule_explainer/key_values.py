@@ -98,8 +98,8 @@ def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> G
 def _one(store: object, before: Before, place: StoredPlace) -> Generator[Real, Any, Any]:
     """Returns the value that a key had before the first run.
 
-    If the value is not known yet, yields the call that reads it from the real store. The code that runs
-    this generator makes the call, and sends its result to the generator.
+    If the value is not known yet, this generator yields the call that reads it from the real store. The
+    code that runs the generator makes the call and sends back its result.
     """
     collection, key = place
     if collection in before.collections:
@@ -111,8 +111,11 @@ def _one(store: object, before: Before, place: StoredPlace) -> Generator[Real, A
 
 
 def _everything(store: object, before: Before, collection: str) -> Generator[Real, Any, dict[str, Any]]:
-    """Returns the content that a collection had before the first run. Yields the call that reads it from
-    the real store, as ``_one`` does."""
+    """Returns the content that a collection had before the first run.
+
+    If it is not known yet, this generator yields the call that reads it from the real store. The code
+    that runs the generator makes the call and sends back its result.
+    """
     if collection not in before.collections:
         found = {} if _is_missing(store, collection) else (yield Real("get_all", (collection,)))
         every = data_copy(dict(found))

@@ -116,8 +116,8 @@ def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: 
     if isinstance(memory, _OWN):
         return (yield MADE)
     beside: Beside = state.own(_key(memory), Beside)
-    # A run that the user made (no replay) writes to the real memory. Replays must not find these
-    # messages, so they are removed from the result when the memory is read later.
+    # A run that the user made (no replay) writes its messages to the real memory. Replays must not find
+    # these messages, so ``_without`` removes them from what is read later.
     wrote: list[ChatMessage] = state.before.setdefault(_key(memory, "wrote"), [])
     if not name.startswith("get"):
         given: Any = args[0] if args else next(iter(kwargs.values()), None)

@@ -63,7 +63,8 @@ class CallsOfModels:
 
     @staticmethod
     def note_request(messages: Sequence[ChatMessage]) -> None:
-        """Records the results of tool calls that the messages of a request hold; see ``note_answers``."""
+        """Records the results of tool calls that the messages of a request contain. Such a result shows
+        that a tool ran, even if it was not recorded."""
         run = participation()
         if run is not None:
             note_answers(run, _results_in(messages))

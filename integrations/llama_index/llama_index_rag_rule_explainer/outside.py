@@ -1,4 +1,4 @@
-"""This module prevents replays from writing to stores outside of the process.
+"""This module prevents replays from writing to stores outside of the process, such as a remote database.
 
 A write of a replay is not carried out, so later reads of the store would give wrong results. A run that
 reads a store after such a write raises StateShared. If the first run made a read before its first write,

@@ -14,7 +14,7 @@ dispatcher = get_dispatcher("llama_index_rag_rule_explainer")
 
 
 class RuleProgressEvent(BaseEvent):
-    """This event reports the progress of an explanation; see ``rag_rule_explainer.ProgressReport``."""
+    """This event reports the progress of an explanation. It holds a ``ProgressReport``."""
 
     probes: int
     upper_bound: int
@@ -44,8 +44,8 @@ class ProgressEvents:
 
     @asynccontextmanager
     async def on_loop(self) -> AsyncGenerator[Progress | None, None]:
-        """Yields the same function as ``sync`` returns, because events can also be sent from the running
-        event loop."""
+        """Yields a function that sends a report as an event; None if ``reports`` is False. Events can
+        also be sent from the running event loop."""
         yield self.sync
 
 

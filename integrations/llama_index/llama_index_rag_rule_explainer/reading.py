@@ -125,7 +125,8 @@ def drained(output: Any) -> Any:
 
 
 async def adrained(output: Any) -> Any:
-    """Returns the same as ``drained``, but also reads async streams.
+    """Reads a streamed response to its end, sync or async, and returns it in the form of a response that
+    was not streamed.
 
     Async streams are async responses, and the async generators that models return.
     """

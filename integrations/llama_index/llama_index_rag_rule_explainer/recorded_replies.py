@@ -25,8 +25,8 @@ _TOO_OLD = (
 
 
 def check_that_runs_can_end_early() -> None:
-    """Raises InvalidInput if the installed release of LlamaIndex's workflows is not known to end a run
-    that is stopped before its end."""
+    """Raises InvalidInput if the installed release of LlamaIndex's workflows may go on with a run that
+    is stopped early."""
     try:
         found = version(_WORKFLOWS)
     except PackageNotFoundError:
@@ -62,8 +62,8 @@ def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 
 def is_asked_whole() -> bool:
     """Returns True iff a streamed reply must be read to its end before the application gets any part of
-    it. This is so if only the next action is replayed: the replay must end before a tool runs for a call
-    in the reply."""
+    it. This is so if only the next action is replayed: a replay must end with the model's reply, before
+    the application runs a tool for a call in it."""
     return ends_at_next_action() and is_within_no_model()
 
 

@@ -69,8 +69,8 @@ class RecordedRuns:
             raise
 
     async def apieces(self, run: RecordedRun, stream: Any, text: list[str]) -> AsyncGenerator[Any, None]:
-        """Yields the pieces of an async stream, as ``pieces`` does for a sync stream. Each piece is
-        read in a task of its own, which has the context of the run."""
+        """Yields the pieces of an async stream, and appends their texts to ``text``. Each piece is read
+        in a task of its own, which has the context of the run."""
         try:
             while (piece := await run.context.run(asyncio.ensure_future, _anext(stream))) is not None:
                 text.append(_text_of(piece))

@@ -200,7 +200,7 @@ def usage_in(response: ChatResponse | CompletionResponse | None) -> dict[str, in
 
 
 def spent_on(response: ChatResponse | CompletionResponse) -> dict[str, dict[str, int]]:
-    """Returns, under the name of the model, the tokens that a response reports (see ``usage_in``); an
+    """Returns the numbers of tokens that a response reports, by kind, under the name of the model; an
     empty dict if it reports none."""
     usage = usage_in(response)
     return {model_of(response): usage} if usage else {}

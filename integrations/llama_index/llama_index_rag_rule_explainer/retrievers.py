@@ -1,10 +1,10 @@
 """This module intercepts the retrievals of query engines, retrievers and vector stores.
 
-If such calls are nested, only the outermost one is recorded, and answered with recorded nodes in replays.
-A query engine's ``retrieve`` returns nodes after postprocessing, and the synthesizer gets these nodes
-unchanged. Besides ``retrieve`` and ``aretrieve`` of retrievers, ``_retrieve`` and ``_aretrieve`` are
-replaced too. The reason is that an application may have stored ``retriever.retrieve`` before the
-explanation. A call of that stored method does not use the replaced ``retrieve``.
+If such calls are nested, only the outermost one is recorded, and answered with recorded nodes in
+replays. A query engine's ``retrieve`` returns nodes after postprocessing, and the synthesizer gets these
+nodes unchanged. Besides ``retrieve`` and ``aretrieve`` of retrievers, the inner methods ``_retrieve``
+and ``_aretrieve`` are replaced. They are needed for an application that stored ``retriever.retrieve``
+before the explanation: it still calls the original ``retrieve``, which calls a replaced inner method.
 """
 
 import re
@@ -127,7 +127,7 @@ def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
 @dataclass(frozen=True, slots=True)
 class _Search:
     """A ``_Search`` is one call of a search method of a retriever, an engine or a store. Calling the
-    object makes this call: on the same retriever, or on the one that is given."""
+    object repeats the search, with the given retriever or else with the original one."""
 
     method: Any
     retriever: Any
@@ -142,8 +142,8 @@ class _Search:
 
     @property
     def wider(self) -> Wider:
-        """Returns a function that makes the same search with a larger number of results; see
-        ``Wider``."""
+        """Returns a function that makes the same search with a larger number of results, for rechecks in
+        which some results are left out."""
         bound = self.method.__get__(self.retriever, type(self.retriever))
         by_query = wider_call(bound, self.args, self.kwargs)
         if not isinstance(self.retriever, BaseRetriever):

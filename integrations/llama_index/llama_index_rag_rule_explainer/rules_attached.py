@@ -19,7 +19,7 @@ INSIDE = (
 
 
 def attach(response: Any, done: Explained[Any] | Unexplained[Any]) -> None:
-    """Adds the rules to the metadata of a response, as JSON-like data; see ``rules_in``."""
+    """Adds the rules to the metadata of a response, as JSON-like data under the key ``rag_rules``."""
     # Streamed chat responses have no attribute ``metadata``, so the attribute may have to be added.
     response.metadata = {**(getattr(response, "metadata", None) or {}), KEY: rules_in(done)}
 

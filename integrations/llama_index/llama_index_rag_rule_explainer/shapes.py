@@ -27,7 +27,8 @@ ItemOf = Callable[[BaseNode], Any]
 class Nodes:
     """This shape is for lists of nodes with scores, which retrievers and query engines return.
 
-    All these lists have the same form, which is an empty tuple.
+    A *form* says how one result was built, so that a replay's result can be built alike. All lists of
+    nodes are built alike, so their form is always an empty tuple.
     """
 
     def found(self, result: Any) -> list[Found]:
@@ -35,12 +36,11 @@ class Nodes:
         return [Found(copy_of(node)) for node in result or ()]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns the form of a result: an empty tuple, because all lists of nodes are built alike."""
+        """Returns an empty tuple, because all lists of nodes are built alike."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns the form of a result for another request, which is ``form`` itself: all lists of nodes
-        have the same form."""
+        """Returns ``form`` itself, because the results of all requests are built alike."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
@@ -56,7 +56,8 @@ class Nodes:
 class StoreResult:
     """This shape is for results of vector stores: parallel lists of nodes, similarities and ids.
 
-    All these results have the same form, which is an empty tuple.
+    A *form* says how one result was built, so that a replay's result can be built alike. All results of
+    stores are built alike, so their form is always an empty tuple.
     """
 
     def found(self, result: Any) -> list[Found]:
@@ -70,12 +71,11 @@ class StoreResult:
         ]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns the form of a result: an empty tuple, because all results of stores are built alike."""
+        """Returns an empty tuple, because all results of stores are built alike."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns the form of a result for another request, which is ``form`` itself: all results of
-        stores have the same form."""
+        """Returns ``form`` itself, because the results of all requests are built alike."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes
@@ -88,8 +88,8 @@ class StoreResult:
         )
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """Returns True iff at least one of the nodes has no similarity, so that no result of a store can
-        be made of them: it needs a similarity for each node."""
+        """Returns True iff at least one of the nodes has no similarity. A result of a store needs a
+        similarity for each node, so none can be made of these nodes."""
         return any(each.node.score is None for each in found)
 
 
@@ -116,7 +116,7 @@ class Anything(ReadForm):
         """Returns a result that consists of these items.
 
         ``form``: the kind of result that the function itself returned (a list, one string, or a client's
-        response), as the method ``form`` describes it. By default, a list is returned.
+        response). By default, a list is returned.
         """
         return self.reading.result([self._given(each) for each in found], form)
 

@@ -21,9 +21,12 @@ _Span: TypeAlias = str | None
 
 @dataclass(slots=True, eq=False)
 class EventsOfStream:
-    """An ``EventsOfStream`` holds the events of one stream of Bedrock. ``parts``: the events that were
-    read. They are found by Python's ``id``, so they are kept: the id of a deleted object could be given
-    to another one. ``reason``: the finish reason; None until it has arrived."""
+    """An ``EventsOfStream`` holds the events of one stream of Bedrock.
+
+    ``parts``: the events that were read. They are found by Python's ``id``, so they are kept: the id of
+    a deleted object could be given to another one. ``reason``: the finish reason; None until it has
+    arrived.
+    """
 
     stream: object
     parts: list[object] = field(default_factory=list[object])
@@ -66,7 +69,8 @@ class StreamedEnds:
             events.reason = reason_in(part) or events.reason
 
     def reason_of(self, span: _Span) -> str | None:
-        """Returns the finish reason of a reply, as far as its stream reported it; None if it did not."""
+        """Returns the finish reason of a reply, as its stream reported it; None if the stream reported
+        none."""
         events = self._read_from.get(span)
         return self._reasons.get(span) or (None if events is None else events.reason)
 

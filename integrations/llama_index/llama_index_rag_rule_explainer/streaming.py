@@ -17,9 +17,9 @@ from .tracing import Beginning
 class Begun:
     """A ``Begun`` holds a response whose text is still being streamed, or is already complete.
 
-    ``response``: the application's response. Its stream must be read by the methods of this object. Until
-    ``close`` or the end of the stream, the object occupies a slot of the limiter, and LlamaIndex's
-    methods stay replaced.
+    ``response``: the application's response. Its stream must be read by the methods of this object.
+    Until ``close`` or the end of the stream, the response counts as a running call for ``concurrency``,
+    and LlamaIndex's methods stay replaced.
     """
 
     def __init__(self, call: Call[Found]) -> None:
@@ -34,13 +34,14 @@ class Begun:
         self.response: Any = None
 
     def close(self) -> None:
-        """Frees the slot of the limiter, and restores LlamaIndex's methods. The rest of the stream is not
-        read."""
+        """Ends this call, so that another call may begin, and restores LlamaIndex's methods. The rest of
+        the stream is not read."""
         self._slot.close()
         self._open.close()
 
     def _output(self) -> Any:
-        # Replays must be able to use the slot, so it is freed before the explanation.
+        # Replays count for ``concurrency``, too, so the finished answer stops counting before they
+        # begin.
         self._slot.close()
         return whole(self.response, "".join(self._text))
 
@@ -85,7 +86,8 @@ class Pieces(Begun):
 
 
 class AsyncPieces(Begun):
-    """This class yields the pieces of an answer, as ``Pieces`` does, but in the caller's event loop.
+    """This class yields the pieces of an answer once, in the caller's event loop. Afterwards it returns
+    the explained response.
 
     It is not written as an async generator, because ``asyncio.run`` closes all async generators at the
     same time, and reports an error if one of them is just closing another one.

@@ -35,8 +35,8 @@ _PAUSES: tuple[type[Exception], ...] = (
 """The error by which a tool waits for an event, such as a human's answer. LlamaIndex calls the tool again
 when the event has arrived. Empty if the installed release has no such error."""
 _running: ContextVar[object] = ContextVar("rag_rule_llama_index_tool", default=None)
-"""The tool that runs in this context. If it calls itself, as in ``__call__``, this is not recorded as
-another call."""
+"""The tool that runs in this context; None if no tool runs. A tool whose ``__call__`` calls its other
+methods is thereby recorded as one call."""
 
 
 def _calling(name: str, method: Any) -> Any:
@@ -76,8 +76,8 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
     """Records a tool call on the current run, and returns it as a ``UsedTool``. This says whether the
     tool runs and, if not, which result the call gets.
 
-    Returns None if the tool calls itself, and if ``late_use`` lets a tool run that is called outside of
-    runs. Such a tool runs, and its call is not recorded.
+    Returns None for two calls, which run without being recorded: a call that the tool makes of itself,
+    and a call outside of runs that ``late_use`` allows.
     """
     run = participation()
     called = str(tool.metadata.name)

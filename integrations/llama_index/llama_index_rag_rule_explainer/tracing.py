@@ -32,8 +32,8 @@ _OURS = __name__.partition(".")[0]
 
 
 def _given(question: str, kept: str) -> None:
-    """Does nothing. Only its signature is used: it has the arguments that the spans of this module
-    report."""
+    """Does nothing. Spans of this module are reported as calls of this function, so that they have its
+    arguments."""
 
 
 _GIVEN = inspect.signature(_given)
@@ -48,7 +48,7 @@ class OpenSpan:
     def __init__(self, identity: str, bound: inspect.BoundArguments, known: Any) -> None:
         self.known = known
         self._identity, self._bound = identity, bound
-        # The end of a span must be reported to span handlers in the context in which the span began.
+        # Span handlers must get the end of a span in the context in which the span began.
         self._context = copy_context()
 
     def ended(self, outcome: Outcome) -> None:

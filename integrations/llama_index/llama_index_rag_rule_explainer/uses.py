@@ -15,19 +15,23 @@ from rag_rule_explainer.instrumentation.isolation.isolating import (
 )
 
 Using: TypeAlias = Callable[[State, Any, str, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Use]
-"""A function that computes the result of a method call for one run, from the run's own state. Its
-arguments are the state of the run, the object, the sync name of the method, the method, and the args
-and kwargs of the call. It returns a generator, which yields the calls that must be made on real
-objects."""
+"""A function that computes the result of a method call for one run, from the run's own state, in place
+of the method.
+
+Its arguments are the state of the run, the object, the sync name of the method, the method, and the args
+and kwargs of the call. It returns a generator, which yields those calls that must be made on real
+objects.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
     """A ``Replacement`` replaces a method during runs. Outside of runs, the method is unchanged.
 
-    ``using``: computes the result in place of the method. ``plain``: the method's sync name. ``twin``:
-    returns the async form of a sync name. ``inside``: returns True for objects that hold all their state
-    in the process. The method is not replaced for such an object if the current run made it.
+    ``using``: computes the result in place of the method. ``plain``: the name of the method's sync form.
+    ``twin``: a function that returns the name of the async form for the name of a sync method.
+    ``inside``: returns True for objects that hold all their state in the process. The method is not
+    replaced for such an object if the current run made it.
     """
 
     using: Using

@@ -67,7 +67,7 @@ class Watch:
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
         self.failures: list[str] = []
         self._fault = ""
-        # The key is the id of a span, or a new object if there is none.
+        # Each key is the span id of a request, or a new object if the request has no span.
         self._said: dict[object, Said] = {}
         self._streams = OpenStreams[_Response]()
         self.calls = CallsOfModels()

@@ -24,8 +24,8 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
     """Runs a workflow once, and returns its result.
 
     If the workflow asks a human, raises BaselineFailed, or UnusableReply in a replay. There are two
-    exceptions. If the caller reads the events of this run (see ``Listener``), the run continues when the
-    caller answers. If only the next action is explained, a first run is cancelled, and None is returned.
+    exceptions. If the caller reads the events of this run, the run continues when the caller answers. If
+    only the next action is explained, a first run is cancelled, and None is returned.
     """
     handler = _begun(workflow, run_arguments(workflow, given))
     listener, name = listening.get(), type(workflow).__name__

@@ -51,40 +51,39 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
 
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, messages, replies of the client, and dicts with the usual keys.
-
-    ``scope``: "seen" explains by the sources whose text was recognised in requests to models (replays get
-    only these); "retrieved" explains by all sources found. ``on_new_query``: what a replay gets for a
-    query that the baseline did not make: all retained sources ("kept", the default), the retained sources
-    among the results of a live search ("filter", the default if models call tools), or an error
+    ``scope``: "seen" explains by the sources whose text was recognised in requests to models (replays
+    get only these); "retrieved" explains by all sources found. ``on_new_query``: what a replay gets for
+    a query that the baseline did not make: all retained sources ("kept", the default), the retained
+    sources among the results of a live search ("filter", the default if models call tools), or an error
     ("error"). ``on_no_retrieval``: "error" if a replay that searches nothing is an error; otherwise its
-    answer is accepted. ``stub_tools``: results that are used instead of calls, by the name of a function
-    marked as ``tool``. ``on_new_tool_call``: if set, tool calls of replays get the recorded results; it
-    says what happens at a call that the baseline did not make: "unknown" ends the replay without a
-    verdict, "live" runs the tool, and a function of the call returns the result. By default, all tools
-    run in replays; with a condition about tool calls, the default is "unknown". ``safe_tools``: the names
-    of tools that may run for new calls. ``unexecuted_tools``: the names of tools for whose calls the
-    application runs nothing, because it only denies them, hands the task to another agent, or reads them
-    as structured answers. ``source_kinds``: the kinds of sources, from "documents", "tools", "turns",
-    "memory", "instructions" and "examples". ``omit``: whether an omitted source is left out ("remove"),
-    or shown without its texts ("blank"). ``replay_of``: "whole_run", or "next_action": one request to a
-    model in the recorded conversation. ``allow_length``: True if replies that were cut off at their
-    length limit count as answers. ``trace_replays=False`` hides replays from LangSmith and OpenTelemetry.
+    answer is accepted.
 
-    ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
-    texts may differ between the baseline's requests to models and those of a replay on all sources.
-    ``replay_bound``: the factor by which a replay may make more requests to models, tool calls and
-    searches than the baseline; the answer of a replay that exceeds it is unknown. ``print_replays=True``
-    also shows the printed output and the warnings of replays. The other settings are those of
-    ``rag_rule_explainer.Explainer``.
+    ``stub_tools``: results that are used instead of calls, by the name of a function marked as ``tool``.
+    ``on_new_tool_call``: if set, tool calls of replays get the recorded results; it says what happens at
+    a call that the baseline did not make: "unknown" ends the replay without a verdict, "live" runs the
+    tool, and a function of the call returns the result. By default, all tools run in replays; with a
+    condition about tool calls, the default is "unknown". ``safe_tools``: the names of tools that may run
+    for new calls. ``unexecuted_tools``: the names of tools for whose calls the application runs nothing,
+    because it only denies them, hands the task to another agent, or reads them as structured answers.
 
-    The application runs once on the input, and the results of its gated searches are recorded. Then it is
-    replayed on subsets of these results, which replace the results of its searches. ``explain`` runs an
-    async application in a new event loop; ``aexplain`` runs a sync application in a thread. State that
-    the application keeps between runs is not isolated. If a replay shows that it depends on such state,
-    StateShared is raised; then pass a function that makes the application. ``documents=`` are not
-    converted: give objects as the search returns them; the gate's ``item_of`` can make them.
+    ``source_kinds``: the kinds of sources, from "documents", "tools", "turns", "memory", "instructions"
+    and "examples". ``omit``: whether an omitted source is left out ("remove"), or shown without its texts
+    ("blank"). ``replay_of``: "whole_run", or "next_action": one request to a model in the recorded
+    conversation. ``allow_length``: True if replies that were cut off at their length limit count as
+    answers. ``trace_replays=False`` hides replays from LangSmith and OpenTelemetry. ``ignore``: regular
+    expressions of texts that change in every request, such as a request number. Such texts may differ
+    between the baseline's requests to models and those of a replay on all sources. ``replay_bound``: the
+    factor by which a replay may make more requests to models, tool calls and searches than the baseline;
+    the answer of a replay that exceeds it is unknown. ``print_replays=True`` also shows the printed
+    output and the warnings of replays. The other settings are those of ``rag_rule_explainer.Explainer``.
 
-    Raises InvalidInput for an object that cannot be run as an application.
+    The application runs once on the input, and the results of its gated searches are recorded. Then it
+    is replayed on subsets of these results, which replace the results of its searches. ``explain`` runs
+    an async application in a new event loop; ``aexplain`` runs a sync application in a thread. State
+    that the application keeps between runs is not isolated. If a replay shows that the application
+    depends on such state, StateShared is raised; then pass a function that makes the application.
+    ``documents=`` are not converted: give objects as the search returns them; the gate's ``item_of`` can
+    make them. Raises InvalidInput for an object that cannot be run as an application.
     """
 
     @showing_settings

@@ -13,9 +13,9 @@ __all__ = ["answer_in", "question_in", "whole"]
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns the answer in an output, which may be a reply of the OpenAI client or its message; see
-    ``answer_of_output`` for all others. Raises InvalidInput if no answer can be read; the message advises
-    to pass ``answer_of``."""
+    """Returns the answer in an output: a str, an Answer, a reply of the OpenAI client or its message, the
+    first item of a tuple, or the answer in a dict or an object under a usual name. Raises InvalidInput if
+    no answer can be read; the message advises to pass ``answer_of``."""
     return answer_of_output(output, _of_client)
 
 

@@ -40,8 +40,8 @@ def no_forbidden_rule(
     meet. ``max_size``: only rules with at most this number of documents count; None for any number.
     ``kind``: "retention" if answers fail because of documents that are retained, "omission" if they fail
     because documents are omitted. ``limits``: what one score may spend, such as replays; if None, 300
-    replays, or 120 where an agent is explained (``source_kinds``, ``replay_of``). ``settings``: further
-    keywords of ``RuleExplainer``.
+    replays, or 120 where an agent is explained (``source_kinds``, ``replay_of``). ``settings``: keywords
+    of ``RuleExplainer``.
 
     Raises InvalidInput for an application or for settings that cannot be used.
     """
@@ -66,13 +66,13 @@ def right_documents_decide(
     limits: Limits | int | None = None,
     **settings: Any,
 ) -> RuleScorer:
-    """Returns a scorer. An answer passes iff the right documents decide it, which its record in the data
-    set names: the condition is met whenever all of them are retained, and never if all are omitted.
+    """Returns a scorer. An answer passes iff it depends on the right documents: the condition is met
+    whenever all of them are retained, and never if all are omitted.
 
-    A record has the ids of these documents under "documents": a list, or one id. Named documents that the
-    application did not show its model are ignored; if it showed none of them, the answer fails.
-    ``condition``: by default, that the answer stays the same. The other parameters and errors are those
-    of ``no_forbidden_rule``.
+    The record of an answer in the data set has the ids of its right documents under "documents": a list,
+    or one id. Documents that the application did not show its model are ignored; if it showed none of
+    them, the answer fails. ``condition``: by default, that the answer stays the same. ``limits``,
+    ``settings`` and the errors are those of ``no_forbidden_rule``.
     """
     explainer = _explainer(application, condition, limits, settings)
 
@@ -98,10 +98,9 @@ def citations_decisive(
     """Returns a scorer. An answer passes iff each of its citations is decisive: without the cited
     document, the answer never makes the cited claim.
 
-    ``allow``: further classes of citations that pass, such as "one of several" (see ``CitationClass``).
-    ``cited``: False if an answer without citations passes as well. ``cite``: keywords of
-    ``RuleExplainer.cite``; None for none. The other parameters and errors are those of
-    ``no_forbidden_rule``.
+    ``allow``: classes of citations that pass too, such as "one of several". ``cited``: False if an answer
+    without citations passes as well. ``cite``: keywords of ``RuleExplainer.cite``; None for none.
+    ``limits``, ``settings`` and the errors are those of ``no_forbidden_rule``.
     """
     classes = [each.value for each in CitationClass]
     for each in checked_list("allow", allow, "classes"):
@@ -131,7 +130,8 @@ def stable_rules(
 
     A record of the data set has the path of its golden file under "golden"; a relative path starts at the
     current folder. If there is no such file, the answer is undecided. ``condition``: the condition with
-    which the golden file was made. The other parameters and errors are those of ``no_forbidden_rule``.
+    which the golden file was made. ``limits``, ``settings`` and the errors are those of
+    ``no_forbidden_rule``.
     """
     explainer = _explainer(application, condition, limits, settings)
 

@@ -12,9 +12,8 @@ def deepeval_metric(scorer: RuleScorer) -> Any:
     """Returns the scorer as a metric of DeepEval. If a score is undecided, the metric reports an error
     and no score.
 
-    The application gets the test case's input. What the scorer expects of the answer (see
-    ``RuleScorer.expects``) is read from the test case's metadata. Raises MissingExtra if DeepEval is not
-    installed.
+    The application gets the test case's input. What the scorer expects of the answer, such as ids of
+    documents, is read from the test case's metadata. Raises MissingExtra if DeepEval is not installed.
     """
     base: Any = framework("deepeval.metrics", "deepeval").BaseMetric
 

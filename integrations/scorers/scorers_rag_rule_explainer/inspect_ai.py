@@ -12,9 +12,8 @@ def inspect_scorer(scorer: RuleScorer) -> Any:
     """Returns the scorer as a scorer of Inspect. An undecided score is "unscored": it stays in the log,
     and is left out of metrics.
 
-    The application gets the text of the sample's input. What the scorer expects of the answer (see
-    ``RuleScorer.expects``) is read from the sample's metadata. Raises MissingExtra if Inspect is not
-    installed.
+    The application gets the text of the sample's input. What the scorer expects of the answer, such as
+    ids of documents, is read from the sample's metadata. Raises MissingExtra if Inspect is not installed.
     """
     inspect = framework("inspect_ai.scorer", "inspect-ai")
 

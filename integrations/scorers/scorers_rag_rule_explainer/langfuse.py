@@ -15,7 +15,7 @@ def langfuse_evaluator(scorer: RuleScorer, key: str | None = "question") -> Call
     """Returns the scorer as an evaluator for ``run_experiment``. If a score is undecided, the evaluator
     raises an error: Langfuse logs the error, and gets no score.
 
-    What the scorer expects of the answer (see ``RuleScorer.expects``) is read from the item's
+    What the scorer expects of the answer, such as ids of documents, is read from the item's
     ``expected_output``. ``key``: the key of the application's input in an item's input, if this is a
     mapping; None if the application gets all of it. Raises MissingExtra if Langfuse is not installed.
     """

@@ -11,7 +11,7 @@ def langsmith_evaluator(scorer: RuleScorer, key: str | None = "question") -> Cal
     """Returns the scorer as an evaluator. If a score is undecided, it is None, and the feedback has the
     value "undecided"; LangSmith averages only the other scores.
 
-    What the scorer expects of the answer (see ``RuleScorer.expects``) is read from the example's outputs.
+    What the scorer expects of the answer, such as ids of documents, is read from the example's outputs.
     ``key``: the key of the application's input in the example's inputs; None if the application gets all
     of them.
     """

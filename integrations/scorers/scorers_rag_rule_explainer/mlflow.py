@@ -9,7 +9,7 @@ def mlflow_scorer(scorer: RuleScorer, key: str | None = "question") -> Any:
     """Returns the scorer as a scorer of MLflow. An undecided score is a feedback with an error, which
     MLflow leaves out of its means.
 
-    What the scorer expects of the answer (see ``RuleScorer.expects``) is read from the record's
+    What the scorer expects of the answer, such as ids of documents, is read from the record's
     expectations. ``key``: the key of the application's input in the record's inputs; None if the
     application gets all of them. Raises MissingExtra if MLflow is not installed.
     """

@@ -10,7 +10,7 @@ def phoenix_evaluator(scorer: RuleScorer) -> Any:
     number.
 
     A record has the application's input under "input", its output under "output", and what the scorer
-    expects of the answer (see ``RuleScorer.expects``) under "metadata"; ``phoenix.evals.bind_evaluator``
+    expects of the answer, such as ids of documents, under "metadata"; ``phoenix.evals.bind_evaluator``
     maps other names. Raises MissingExtra if Phoenix's package of evaluators is not installed.
     """
     evals = framework("phoenix.evals", "arize-phoenix-evals")

@@ -15,7 +15,7 @@ def promptfoo_provider(scorer: RuleScorer, key: str | None = "question") -> Call
     """Returns the scorer as a provider, a function that must have the name ``call_api``. An undecided
     score is an error of the provider, which promptfoo counts apart from failures.
 
-    The application's input and what the scorer expects of the answer (see ``RuleScorer.expects``) are
+    The application's input and what the scorer expects of the answer, such as ids of documents, are
     variables of the test. ``key``: the variable with the input; None if the application gets all of them.
     """
 

@@ -14,7 +14,7 @@ def pydantic_evaluator(scorer: RuleScorer, key: str | None = "question") -> Any:
     """Returns the scorer as an evaluator of Pydantic Evals. An undecided score is a failure of the
     evaluator, which a report lists apart from scores.
 
-    What the scorer expects of the answer (see ``RuleScorer.expects``) is read from the case's metadata.
+    What the scorer expects of the answer, such as ids of documents, is read from the case's metadata.
     ``key``: the key of the application's input in a case's inputs, if these are a mapping; None if the
     application gets all of them. Raises MissingExtra if Pydantic Evals is not installed.
     """

@@ -58,9 +58,9 @@ class RuleScorer:
         """Returns the score of the application's answer to an input. Blocks; may be called in threads.
 
         ``given``: the input of the application. ``expected``: what the check expects of this answer, such
-        as the ids of documents (see ``expects``). ``answer``: the answer or the whole output to explain,
-        if the framework has already run the application; None to run it for a new answer. If the
-        application now gives another answer than ``answer``, the reason begins with a warning.
+        as the ids of documents. ``answer``: the answer or the whole output to explain, if the framework
+        has already run the application; None to run it for a new answer. If the application now gives
+        another answer than ``answer``, the reason begins with a warning.
 
         If the answer cannot be explained, the score is undecided, and its reason is the error. Raises
         KeyboardInterrupt if the user interrupted the search.
@@ -93,8 +93,8 @@ class RuleScorer:
                 known = brief(list(named))
                 raise InvalidInput(f"a record has {known} and no {key!r}; say key=, or key=None for all")
             given = named[key]
-        # An empty answer is an answer, too. If the application were asked again, the score would be about
-        # an answer that the user never got.
+        # An empty answer is an answer, too. If the application ran again instead, the score would be
+        # about an answer that the user never got.
         is_none = outputs is None or (isinstance(outputs, Mapping) and not outputs)
         return self.score(given, self._expected(reference), None if is_none else outputs)
 
@@ -117,8 +117,11 @@ def framework(module: str, distribution: str) -> Any:
 
 def _first_warning(found: Any) -> str:
     """Returns the first warning of an explanation, or of the explanations of an answer's statements;
-    empty if there is none. Raises KeyboardInterrupt if Ctrl-C ended a search, because the framework would
-    otherwise go on with the next record: a search that Ctrl-C ends returns an explanation."""
+    empty if there is none.
+
+    Raises KeyboardInterrupt if Ctrl-C ended a search. Such a search still returns an explanation, so
+    without the error the framework would go on with the next record.
+    """
     explained = [found] if isinstance(found, Explanation) else [each.explanation for each in found]
     if any(each.stop_reason == _INTERRUPTED for each in explained):
         raise KeyboardInterrupt

@@ -39,9 +39,9 @@ def connected(address: str, options: dict[str, Any]) -> Generator[Any, None, Non
     """Connects to the cluster for the block, and yields the module ``ray``. If this process is already
     connected, that connection is used, and left open at the end.
 
-    ``address``: "local", "auto", "HOST:PORT" or "ray://HOST:PORT". ``options``: further arguments of
-    ``ray.init``. Raises InvalidInput, in one sentence, if there is no such cluster, or if it has another
-    version of Ray or Python; MissingExtra without Ray.
+    ``address``: "local", "auto", "HOST:PORT" or "ray://HOST:PORT". ``options``: the arguments of
+    ``ray.init`` apart from the address. Raises InvalidInput, in one sentence, if there is no such
+    cluster, or if it has another version of Ray or Python; MissingExtra without Ray.
     """
     ray = ray_module()
     if ray.is_initialized():

@@ -1,5 +1,5 @@
-"""This module gives the questions of an audit to the workers on a Ray cluster, and takes their answers.
-Ray decides on which machines workers run, and restarts those that die."""
+"""This module distributes the questions of an audit among the workers on a Ray cluster, and collects the
+results. Ray decides on which machines workers run, and restarts those that die."""
 
 import asyncio
 import os
@@ -19,22 +19,27 @@ from .reporting import SECONDS_BETWEEN_REPORTS, AuditReporter
 from .worker import Worker, WorkerState
 
 RETRIES = 1
-"""The number of times that Ray asks a question again after its worker has died. If the worker dies each
-time, the question may be the cause. It is then asked anew, after all other questions, in a worker that
-explains nothing else. If this worker dies, Ray again asks the question this many times."""
+"""The number of times that Ray asks a question again after its worker has died.
+
+If the worker dies each time, the question may be the cause. After all other questions, it is asked in a
+worker that explains nothing else. If this worker dies, Ray again asks the question this many times.
+"""
 _STARTS = 20
-"""At most this many workers of an audit may die while they start. After that, the audit ends."""
+"""The number of workers that may die while they start. After one more, the audit ends."""
 _GRACE_SECONDS = 10.0
-"""If the audit is stopped, it waits at most this many seconds for runs of the application to end, so that
-their answers are stored."""
+"""The number of seconds that a stopped audit waits for runs of the application to end, so that their
+answers are stored."""
 _LONGEST = 300
 
 _Pending: TypeAlias = "asyncio.Future[Any]"
 
 
 class Crew:
-    """A ``Crew`` is the workers of one audit on a cluster. Each worker that is up gets up to
-    ``job.workers`` questions at a time. The other questions are not read yet, to save memory."""
+    """A ``Crew`` is the workers of one audit on a cluster.
+
+    Each worker that has started gets up to ``job.workers`` questions at a time. The other questions are
+    not read yet, to save memory.
+    """
 
     def __init__(self, ray: Any, job: AuditJob, plan: LedgerPlan, actor_options: dict[str, Any]) -> None:
         self._ray = ray
@@ -44,7 +49,8 @@ class Crew:
             "num_cpus": 1,
             "max_restarts": -1,
             "max_task_retries": RETRIES,
-            # One call more than questions, because a worker must also answer ``state`` while it explains.
+            # A worker must also answer ``state`` while it explains its questions, so one more call may
+            # run.
             "max_concurrency": job.workers + 1,
             **actor_options,
         }
@@ -87,8 +93,8 @@ class Crew:
     async def explained(
         self, questions: Iterable[LoggedQuestion], reporter: AuditReporter
     ) -> AsyncGenerator[AuditedAnswer, None]:
-        """Yields what became of each question. Once a limit is reached, the questions that are left are
-        yielded as "stopped"."""
+        """Yields the result of each question. Once a limit is reached, every question that has no result
+        yet is yielded as "stopped"."""
         waiting = iter(questions)
         async for answer in self._answers(waiting, reporter):
             yield answer
@@ -124,8 +130,8 @@ class Crew:
             await reporter.report()
 
     async def dismiss(self, ledger: Ledger) -> None:
-        """Ends the workers. Runs that are under way get some seconds to end, so that their answers are
-        stored."""
+        """Ends the workers. Runs of the application that have begun get some seconds to end, so that
+        their answers are stored."""
         if self._asked:
             with suppress(StoreFailed):
                 await asyncio.to_thread(ledger.stop)
@@ -142,8 +148,8 @@ class Crew:
                 self._ray.kill(actor)
 
     def _fill(self, waiting: Iterator[LoggedQuestion]) -> bool:
-        """Gives questions to workers that have room, and returns True iff a question is being
-        explained."""
+        """Gives questions to workers that explain fewer than they may. Returns True iff a question is
+        being explained."""
         while self._free and not self._refusal:
             asked = next(waiting, None)
             if asked is None:
@@ -153,7 +159,7 @@ class Crew:
         return bool(self._asked)
 
     def _welcome(self) -> None:
-        """Records that workers have come up, so that they get questions. Raises InvalidInput if one of
+        """Records that workers have started, so that they get questions. Raises InvalidInput if one of
         them cannot explain anything, because the others would most likely fail in the same way."""
         for future in [each for each in self._starting if each.done()]:
             actor = self._starting.pop(future)
@@ -166,7 +172,7 @@ class Crew:
             self._free += [actor] * self._room
 
     def _outcome(self, future: _Pending, asked: LoggedQuestion) -> AuditedAnswer | None:
-        """Returns what became of a question; None if it is to be asked again, alone in its worker."""
+        """Returns the result of a question; None if it must be asked again, alone in its worker."""
         error = future.exception()
         if error is None:
             answer: AuditedAnswer = future.result()

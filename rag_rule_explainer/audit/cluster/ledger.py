@@ -1,6 +1,6 @@
 """This module counts in PostgreSQL what all workers of an audit spend, and keeps the limits and rates of
-the whole audit there. So they hold for any number of machines, and after a restart of the process that
-began the audit."""
+the whole audit there. They therefore hold for any number of machines, and also after a restart of the
+process that began the audit."""
 
 import threading
 from collections.abc import Callable
@@ -28,14 +28,14 @@ Result = TypeVar("Result")
 
 _MOST_AT_ONCE = 1000
 _WRITTEN_SECONDS = 1.0
-"""Spent tokens are written to the database after at most this many seconds, even if no run of the
-application begins."""
+"""The maximum number of seconds until spent tokens are written to the database, if no run of the
+application begins earlier."""
 
 
 @called_as("Rates")
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The ``Rates`` say how fast a whole audit may go, over all of its workers. None means no limit.
+    """A ``Rates`` limits how fast a whole audit may go, over all of its workers. None means no limit.
 
     ``replays_per_minute``: the number of runs of the application that may begin in a minute; they begin
     at equal intervals. ``tokens_per_minute``: the number of tokens that may be spent in a minute, on
@@ -57,11 +57,13 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class LedgerPlan:
-    """A ``LedgerPlan`` says where the account of an audit's spending is, and which limits and rates hold
-    for it. It can be sent to other processes. ``url``: the URL of a PostgreSQL database. ``audit``: the
-    id of the audit, of letters, digits and ``-``. ``until``: the time by the server's clock after which
-    no run begins, in seconds since 1970; None for no such time. It is used in place of the seconds in
-    ``limits``, which are ignored."""
+    """A ``LedgerPlan`` names the database record of an audit's spending, with its limits and rates. It
+    can be sent to other processes.
+
+    ``url``: the URL of a PostgreSQL database. ``audit``: the id of the audit, of letters, digits and
+    ``-``. ``until``: the time by the server's clock after which no run begins, in seconds since 1970;
+    None for no such time. It is used in place of the seconds in ``limits``, which are ignored.
+    """
 
     url: str
     audit: str
@@ -80,8 +82,8 @@ class LedgerPlan:
 
 
 class Ledger:
-    """A ``Ledger`` is one process's access to the account of what an audit has spent. It is the ``Meter``
-    of its workers.
+    """A ``Ledger`` lets one process count and read what an audit has spent. It is the ``Meter`` of its
+    workers.
 
     One thread asks the database for all runs that wait, in one round trip. Raises StoreFailed if the
     database cannot be used, and MissingExtra if its driver is not installed.
@@ -101,8 +103,9 @@ class Ledger:
         self._thread.start()
 
     def begin(self) -> "Future[float]":
-        """Counts one run of the application before it begins; see ``Meter``. If the worker dies in
-        between, the run has been counted although it never began."""
+        """Counts one run of the application before it begins. The returned future gets the number of
+        seconds to wait before the run may begin. A run is counted even if the worker dies before the run
+        begins."""
         future: Future[float] = Future()
         if self._closing:
             future.set_exception(LimitReached("the audit was stopped"))
@@ -111,7 +114,7 @@ class Ledger:
         return future
 
     def spend(self, tokens: int, cost: float) -> None:
-        """Adds what runs and judges have spent. It is written within a second."""
+        """Adds what runs and judges have spent. The sum is written to the database within a second."""
         with self._guard:
             self._tokens += tokens
             self._cost += cost
@@ -163,7 +166,7 @@ class Ledger:
                 break
         if self._tokens or self._cost:
             # These tokens were added after the last write, before this thread noticed that the ledger is
-            # closing.
+            # being closed.
             self._serve([])
         if self._connection is not None:
             with suppress(SQLAlchemyError, OSError):
@@ -187,7 +190,7 @@ class Ledger:
         except StoreFailed as error:
             with self._guard:
                 self._tokens, self._cost = self._tokens + tokens, self._cost + cost
-            # Every other run would meet the same error, so it ends the audit as a limit does.
+            # Every other run would meet the same error, so the audit ends, as after a limit.
             for future in waiting:
                 future.set_exception(LimitReached(f"the audit was stopped: {error}"))
             return

@@ -26,25 +26,26 @@ from .reporting import AuditReporter
 class OnRay:
     """An ``OnRay`` is the audit engine that explains questions on a Ray cluster.
 
-    Each worker is an actor of Ray, which builds the application once from its name and explains
-    ``AuditJob.workers`` questions at the same time. Answers are in the job's store, which must be in
-    PostgreSQL: an answer that one worker has paid is never paid by another. The database also has the
-    account of what the audit has spent, so limits and rates hold for all workers, and for later runs of
-    the same audit.
+    Each worker is an actor of Ray. It imports or makes the application once, by its name, and explains
+    ``AuditJob.workers`` questions at the same time. All workers keep answers in the job's store, which
+    must be in PostgreSQL. So if one worker has paid for an answer, no other worker pays for it again. The
+    database also counts what the audit has spent. So limits and rates hold for all workers together, and
+    for later runs of the same audit too.
 
     ``address``: "local" (this machine, for as long as the audit lasts), "auto", "HOST:PORT" or
     "ray://HOST:PORT". ``actors``: the number of workers; None for one per processor of the cluster.
-    ``rates``: how fast all workers together may go. ``audit``: the id of the account, of letters, digits
-    and ``-``; None for the id of the audit's folder or, without a folder, for an id that is made of the
-    job. ``actor_options``: options of the actors, such as ``{"num_cpus": 0.5}``. ``ray_options``:
-    arguments of ``ray.init``, such as ``runtime_env``. ``patience``: the seconds to wait for the first
-    worker.
+    ``rates``: how fast all workers together may go. ``audit``: the id under which spending is counted, of
+    letters, digits and ``-``; None for the id of the audit's folder or, without a folder, for an id that
+    is derived from the job. ``actor_options``: options of the actors, such as ``{"num_cpus": 0.5}``.
+    ``ray_options``: arguments of ``ray.init``, such as ``runtime_env``. ``patience``: the seconds to wait
+    for the first worker.
 
-    A worker that dies is restarted by Ray, and its questions are asked again. Answers that were already
-    committed to the store are taken from there. A question whose worker dies four times is "failed".
+    If a worker dies, Ray restarts it, and the questions that it was explaining are explained again, with
+    the answers that are already in the store. If the worker of a question dies four times, the outcome of
+    the question is "failed".
 
     Raises InvalidInput for an application that is not given by its name, and for a store that is not in
-    PostgreSQL; see ``AuditEngine`` for all else.
+    PostgreSQL.
     """
 
     address: str = LOCAL
@@ -62,7 +63,9 @@ class OnRay:
     async def __call__(
         self, job: AuditJob, questions: Iterable[LoggedQuestion], /
     ) -> AsyncGenerator[AuditedAnswer, None]:
-        """Explains the answers on the cluster; see ``AuditEngine``."""
+        """Explains the answers on the cluster, and yields the result of each question once, in any order.
+        Once a limit of the audit is reached, every question that has no result yet is yielded as
+        "stopped"."""
         plan = self._plan(job)
         options = dict(job.options)
         progress = as_progress(options.pop("progress", None))
@@ -85,7 +88,9 @@ class OnRay:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[Ledger, None]:
-        """Provides the ``Ledger`` of the audit, with its limits and rates; see ``MeteredEngine``."""
+        """Yields, for the block, the ``Ledger`` of the audit. It counts the runs of the application that
+        are made after those for the questions, together with these. So the audit's limits, and its limits
+        on speed (``rates``), hold for all runs together."""
         seconds = job.limits.seconds
         left = None if seconds is None else max(0.0, seconds - (monotonic() - began))
         ledger = await asyncio.to_thread(Ledger, self._plan(job))
@@ -126,4 +131,4 @@ def _named(job: AuditJob, store: Store) -> str:
 
 
 on_ray = OnRay()
-"""The engine on this machine alone: a cluster that lives as long as the audit."""
+"""The engine that runs on this machine alone, on a cluster that is ended with the audit."""

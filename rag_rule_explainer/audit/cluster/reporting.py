@@ -1,4 +1,5 @@
-"""This module reports the progress of an audit on a cluster in one place: the process that began it."""
+"""This module reports the progress of an audit on a cluster. Only the process that began the audit
+reports."""
 
 import asyncio
 from collections.abc import Iterable, Sized
@@ -18,8 +19,8 @@ SECONDS_BETWEEN_REPORTS = 1.0
 
 @dataclass(slots=True)
 class AuditReporter:
-    """An ``AuditReporter`` reports how many questions are done, and what all workers have spent, to a
-    progress bar. ``questions``: all questions that will be asked; only their number is used."""
+    """An ``AuditReporter`` shows in a progress bar how many questions are done, and what all workers
+    have spent. ``questions``: all questions that will be asked; only their number is used."""
 
     progress: Progress | None
     ledger: Ledger

@@ -1,5 +1,5 @@
-"""This module defines what PostgreSQL keeps of an audit: what all workers together have spent, and when
-the next run of the application may begin."""
+"""This module defines the table that an audit has in PostgreSQL: what all workers together have spent,
+and when the next run of the application may begin."""
 
 from sqlalchemy import Connection
 

@@ -1,4 +1,4 @@
-"""This module is what runs on a cluster: a worker that builds the application once, and explains
+"""This module defines the worker that runs on a cluster: it builds the application once, and explains
 questions with it."""
 
 import os
@@ -18,7 +18,7 @@ from .ledger import Ledger, LedgerPlan
 
 
 class WorkerState(NamedTuple):
-    """A ``WorkerState`` is what a worker says of itself. ``fault``: why it cannot explain anything; empty
+    """A ``WorkerState`` is a worker's report on itself. ``fault``: why it cannot explain anything; empty
     if it can. ``version``: its version of this package. ``where``: its machine and process."""
 
     fault: str
@@ -56,7 +56,8 @@ class Worker:
         return WorkerState(fault, __version__, f"{platform.node()}, process {os.getpid()}")
 
     async def ask(self, question: LoggedQuestion) -> AuditedAnswer:
-        """Returns what became of one question; see ``audited_answer``."""
+        """Asks one question, explains the answer, and returns the result. An error makes the result
+        "failed"."""
         return await audited_answer(self._built(), self._job, question)
 
     async def finish(self) -> None:

@@ -1,4 +1,4 @@
-"""This module writes the page of a document."""
+"""This module writes the page of one document in the report of an audit."""
 
 from collections.abc import Iterator, Mapping
 
@@ -21,7 +21,7 @@ _NEEDED = {
 
 
 def document_page(places: Places, row: DocumentRow) -> str:
-    """Returns the page of a document."""
+    """Returns the page of a document as HTML."""
     return page(row.name, joined_markup(_parts(places, row)), "../")
 
 

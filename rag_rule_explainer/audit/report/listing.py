@@ -1,5 +1,6 @@
-"""This module writes a list that a reader can search by typing. A script searches data in the page. If
-the browser runs no scripts, the page shows the first entries only."""
+"""This module writes a list that a reader can search by typing. The page of the list holds its entries as
+data, and a script in the page searches these data. If the browser runs no scripts, the page shows the
+first entries only."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +13,8 @@ from ...report.html.markup import as_one, joined_markup, raw
 from .pages import SCRIPT, and_more
 
 _STATIC = 100
-"""The maximum number of entries in the table of the page. The data for the script have all entries."""
+"""The maximum number of entries that the table of a page shows. The page also holds all entries as data,
+in which its script searches."""
 _SHORT = 20
 
 
@@ -22,10 +24,12 @@ def found_by_typing(
     filters: Sequence[tuple[Any, ...]],
     folder: str,
 ) -> Markup:
-    """Returns a table of the first rows, and all rows as data for the script. The last cell of a row is
-    the name of the file of its page, in ``folder``. ``columns``: the headings. ``filters``: for each
-    filter its label, the number of a column and, if the filter has one, the value that the column must
-    have."""
+    """Returns a table of the first rows, and all rows as data for the script of the page.
+
+    ``rows``: the cells of each row. The last cell is the name of the row's own page, a file in
+    ``folder``. ``columns``: the headings. ``filters``: for each filter its label, the number of a column
+    and, if the filter has one, the value that the column must have.
+    """
     buttons = joined_markup(
         Markup('<option value="{}">{}</option>').format(json.dumps(each[1:]), each[0]) for each in filters
     )
@@ -54,7 +58,7 @@ def found_by_typing(
 
 def _kind(column: int, rows: Sequence[Sequence[Any]]) -> str:
     """Returns the CSS class of a column: "words" for the first column and for long texts, which may be
-    broken into lines; "figure" for all others."""
+    broken into lines; "figure" for all other columns."""
     longest = max((len(str(row[column])) for row in rows), default=0)
     return "words" if not column or longest > _SHORT else "figure"
 

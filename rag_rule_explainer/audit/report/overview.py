@@ -35,7 +35,7 @@ _QUESTION_FILTERS = tuple(
 
 
 def documents_page(places: Places, *, has_parquet: bool) -> str:
-    """Returns the first page: what was found, and all documents. ``has_parquet``: see ``legend``."""
+    """Returns the first page. ``has_parquet``: True if the tables were also written as Parquet."""
     audit = places.audit
     removed, blame = set(audit.removal.documents), blame_by_name(audit)
     rows = [

@@ -48,7 +48,7 @@ _PAGE = """<!doctype html>
 
 @dataclass(frozen=True)
 class Places:
-    """The ``Places`` say where the page of each document and of each question is."""
+    """A ``Places`` knows the file of the page of each document and of each question."""
 
     audit: Audit
 

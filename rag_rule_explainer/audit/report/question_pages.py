@@ -1,4 +1,4 @@
-"""This module writes the page of a question."""
+"""This module writes the page of one question in the report of an audit."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ OUTCOME_WORDS: dict[AnswerOutcome, str] = {
     "failed": "The question failed, so it is in no table",
     "stopped": "The question was stopped, so it is in no table",
 }
-"""These words say on a page what became of its question."""
+"""The words for the outcome of a question on its page."""
 _GROUPS: tuple[tuple[RuleKind, RuleOutcome, str], ...] = (
     (RuleKind.RETENTION, "bad", "What makes it bad"),
     (RuleKind.OMISSION, "not bad", "What ends the bad answer"),
@@ -31,7 +31,7 @@ _GROUPS: tuple[tuple[RuleKind, RuleOutcome, str], ...] = (
 
 
 def question_page(places: Places, question: AuditedQuestion) -> str:
-    """Returns the page of a question."""
+    """Returns the page of a question as HTML."""
     return page(question.question, joined_markup(_parts(places, question)), "../")
 
 

@@ -16,7 +16,7 @@ from .blame_list import NO_LIST, blame_by_name
 
 TableRow: TypeAlias = dict[str, Any]
 NEEDED: Mapping[bool | None, str] = {True: "yes", False: "no", None: "undecided"}
-"""The words for whether a document is never needed."""
+"""The words for whether a document is never needed; None means that this is not known."""
 
 
 def document_table(audit: Audit) -> Iterator[TableRow]:
@@ -77,7 +77,8 @@ def question_table(audit: Audit) -> Iterator[TableRow]:
 
 
 def rule_table(audit: Audit) -> Iterator[TableRow]:
-    """Yields a row for each rule of each question, also for one that is not sure."""
+    """Yields a row for each rule of each question, whether the rule is sure or not. A rule is sure if it
+    is proved, or passed its votes or its test, and if the replays of its question are not doubted."""
     for question in audit.questions:
         for rule in question.rules:
             yield {

@@ -48,7 +48,7 @@ TERMS: Mapping[str, str] = {
 
 def legend(*, has_parquet: bool) -> Markup:
     """Returns the explanation of the words of the report, as HTML. ``has_parquet``: True if the tables
-    were written as Parquet, too."""
+    were also written as Parquet."""
     formats = "CSV and Parquet" if has_parquet else "CSV, and with the extra parquet also as Parquet"
     tables = "Tables", f"Documents, questions, rules and pairs are beside this page as {formats}."
     terms = joined_markup(

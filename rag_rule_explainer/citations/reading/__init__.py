@@ -13,11 +13,11 @@ from .meaning import NO_SUCH
 from .of_outputs import read_output
 
 CitationReader: TypeAlias = Callable[[Any, tuple[str, ...]], Iterable[str | ReadCitation]]
-"""A function that gets an output and the ids of the shown sources, and returns the citations: ids, or
-``ReadCitation`` objects with their positions in the text."""
+"""A function that reads the citations of an output. It gets the output and the ids of the shown sources,
+and returns ids, or ``ReadCitation`` objects with their positions in the text."""
 CitationReading: TypeAlias = CitationReader | str | None
-"""The way in which citations are read: None for all known forms; a regular expression, whose first group
-is the number or the name of a source; or a function of the user."""
+"""The setting that says how citations are read: None for all known forms; a regular expression, whose
+first group is the number or the name of a source; or a function of the user."""
 
 __all__ = [
     "Citable",
@@ -52,8 +52,8 @@ def read_citations(output: Any, shown: CitableSources, reading: CitationReading 
     """Returns the text of an output, and its citations.
 
     ``output``: the output of the application: a text, or a message, a response or a dict of a framework.
-    ``reading``: see ``CitationReading``. Raises InvalidInput if a user's function returns anything else
-    than ids and ``ReadCitation`` objects.
+    ``reading``: how citations are read: None for all known forms, a regular expression, or a function.
+    Raises InvalidInput if a user's function returns anything else than ids and ``ReadCitation`` objects.
     """
     check_reading(reading)
     if reading is None or isinstance(reading, str):

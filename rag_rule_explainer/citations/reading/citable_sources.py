@@ -18,10 +18,10 @@ occur in several sources by chance."""
 class CitableSources:
     """A ``CitableSources`` holds the sources that the model was shown, in the order of their numbers.
 
-    ``held_out``: the sources that were retrieved but not shown. ``numbers_from``: the number of the first
-    source in the application's numbering, 1 or 0. ``why_open``: the reason why numbers cannot be matched
-    with sources; empty if they can. ``unsure``: the ids of the sources whose position is not known,
-    because other sources have the same text.
+    ``held_out``: the sources that were retrieved but not shown. ``numbers_from``: the number of the
+    first source in the application's numbering, 1 or 0. ``why_open``: the reason why it is unknown which
+    source a number means; empty if it is known. ``unsure``: the ids of the sources whose position is not
+    known, because other sources have the same text.
     """
 
     shown: tuple[Citable, ...]
@@ -61,11 +61,13 @@ class CitableSources:
         return (*self.ids, *[source.id for source in self.held_out])
 
     def by_number(self, number: int) -> Meaning:
-        """Returns the meaning of a number in a citation: the source whose id is this number. If there is
-        none, and the ids of all sources are numbers, it means no source. Otherwise, the number is the
-        position of a shown source. It may be above the number of shown sources, but not above the number
-        of all sources. The application then seems to number sources that were not shown, too, so it is
-        unknown which source is meant."""
+        """Returns the meaning of a number in a citation: the source whose id is this number, otherwise
+        the shown source at this position.
+
+        If the ids of all sources are numbers, only an id counts. If the position is above the number of
+        shown sources, but not above the number of all sources, it is unknown which source is meant: the
+        application then seems to number sources that were not shown, too.
+        """
         known = self.known
         if str(number) in known:
             return Meaning((str(number),))
@@ -83,16 +85,18 @@ class CitableSources:
         return Meaning() if source is None else Meaning((source,))
 
     def counted_from_nought(self, numbers: Iterable[int]) -> "CitableSources":
-        """Returns these sources. If 0 is among the numbers that the answer cites, although the first
-        source should have the number 1, returns a copy for which the meaning of every number is unknown.
-        """
+        """Returns these sources. If the answer cites a number 0, although the first source should have
+        the number 1, returns a copy in which it is unknown which source any number means."""
         is_nought = self.numbers_from == 1 and 0 in {*numbers} and "0" not in self.known
         return replace(self, why_open=FROM_NOUGHT) if is_nought else self
 
     def at_address(self, address: str) -> tuple[str, ...] | None:
-        """Returns the ids of the sources with this address or file name. An empty tuple says that no
-        source has it: it is returned for an address with "://" if addresses of sources are known.
-        Otherwise returns None, because a source that does not state its address may have it."""
+        """Returns the ids of the sources with this address or file name; an empty tuple if it is certain
+        that no source has it; None if this is not known.
+
+        It is certain for an address with "://" if addresses of sources are known. Otherwise, a source
+        that does not state its address may have it.
+        """
         bare = address.partition("#")[0].partition("?")[0].rstrip("/")
         found = self.named(address) or self.named(bare) or self.named(bare.rpartition("/")[2])
         return found or (() if "://" in address and self._names.have_addresses else None)

@@ -31,14 +31,17 @@ class ReadCitation:
 
     ``written``: its text in the answer, such as "[2]". ``source``: the id of the cited source; None if
     there is no such source, or if it is not certain which one is meant. ``start`` and ``end``: the
-    position in the text to which it belongs; None if this is not known. ``quote``: the text that the
-    answer claims to quote from the source. ``why``: if ``source`` is None, the reason. ``is_open``: True
-    if ``source`` is None because it is not certain which source is meant. ``scope``: for a citation in a
-    list, or at the end of several sentences, the part of the text that it supports (all of it, or some of
-    its statements); otherwise None. ``among``: the ids of the sources with the same text if the citation
-    means one of them and it is not known which; otherwise empty. ``is_said``: True if it may be a part of
-    the answer itself, such as the index in "list[1]". ``of_part``: True if it is inside a sentence with
-    several statements, and so may support only one of them.
+    position in the text to which it belongs; None if this is not known.
+
+    ``quote``: the text that the answer claims to quote from the source. ``why``: if ``source`` is None,
+    the reason. ``is_open``: True if ``source`` is None because it is not certain which source is meant.
+
+    ``scope``: for a citation in a list, or at the end of several sentences, the part of the text that it
+    supports (all of it, or some of its statements); otherwise None. ``among``: the ids of the sources
+    with the same text if the citation means one of them and it is not known which; otherwise empty.
+    ``is_said``: True if it may be a part of the answer itself, such as the index in "list[1]".
+    ``of_part``: True if it is inside a sentence with several statements, and so may support only one of
+    them.
     """
 
     written: str

@@ -12,23 +12,27 @@ ORDER_OPEN = (
     "requests to the model show the sources in several orders, or not all of them are recognised there, "
     "so it is not known which one this number means"
 )
-"""The reason why a number means no certain source if the order in which sources were shown is unknown."""
+"""The reason why it is not certain which source a number means, if the order in which sources were shown
+is unknown."""
 FROM_NOUGHT = (
     "the answer cites a source 0, so its numbers may begin with 0 (then pass numbers_from=0), and it is "
     "not known which source this one means"
 )
-"""The reason why no number means a certain source if one of the numbers is 0."""
+"""The reason why it is not certain which source any number means, if one of the numbers is 0."""
 OTHERS_NAMED = "its number means another source than its name or its address"
-"""The reason why a citation means no certain source if its number and its name belong to different
-sources."""
+"""The reason why it is not certain which source a citation means, if its number and its name belong to
+different sources."""
 ALIKE = "several sources have the same text, so it is not known which of them has this number"
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A ``Meaning`` holds the sources to which a citation refers. ``sources``: their ids; the citation
-    cites all of them. ``why``: the reason if there are none. ``is_open``: True if it is not certain which
-    source is meant. ``among``: the ids of sources with the same text, if one of them is meant."""
+    """A ``Meaning`` holds the sources to which a citation refers.
+
+    ``sources``: their ids; the citation cites all of them. ``why``: the reason if there are none.
+    ``is_open``: True if it is not certain which source is meant. ``among``: the ids of sources with the
+    same text, if one of them is meant and it is not known which.
+    """
 
     sources: tuple[str, ...] = ()
     why: str = NO_SUCH
@@ -56,9 +60,13 @@ class Meaning:
 
 
 def with_all_copies(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
-    """Yields the citations. If two sources have the same text (``among``), and the answer cites them by
-    two numbers, such as [2] and [5], each number gets one of these sources. It does not matter which one,
-    because the texts are the same. The same is done for more sources and as many numbers."""
+    """Yields the citations, such that each of several numbers cites one of several sources with the same
+    text.
+
+    Example: two sources have the same text (``among``), and the answer cites [2] and [5] for it. Then
+    [2] gets one of these sources and [5] the other. It does not matter which, because the texts are the
+    same.
+    """
     numbers = dict[tuple[str, ...], dict[str, None]]()
     for each in citations:
         if each.among:

@@ -18,8 +18,8 @@ _NAMING = compiled_late(
 such as a topic, do not match."""
 _LONGEST = 2000
 _SHORT = 2
-"""A name with at most this number of letters counts only at the beginning of a reference, or between
-commas."""
+"""The maximum number of letters of a short name. A short name counts only at the beginning of a
+reference, or between commas."""
 _BEFORE = compiled_late(
     r"(?:^|[^\w\s/&-]|\b(?:and|und|et|y|see|from|source|document|doc|title|file|id))\s*\Z"
 )
@@ -41,8 +41,8 @@ class _Found:
 
 
 class NamesOfSources:
-    """A ``NamesOfSources`` finds sources by their names. If several sources have the same name, the name
-    means those that the model was shown."""
+    """A ``NamesOfSources`` finds sources by their names. If several sources have the same name, only
+    those that the model was shown count."""
 
     def __init__(self, shown: Sequence[Citable], held_out: Sequence[Citable]) -> None:
         self._ids = {in_small_letters(each.id) for each in (*held_out, *shown)}

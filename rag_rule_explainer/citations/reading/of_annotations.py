@@ -26,7 +26,7 @@ _NAMES = (
 )
 """The fields of an annotation that may name a source, the most exact ones first."""
 _INNER = ("url_citation", "file_citation", "value", "extras")
-"""The fields of an annotation that may contain further fields."""
+"""The fields of an annotation that may contain an object with fields of its own."""
 _PLACES = ("document_index", "search_result_index")
 _NOT_CITING = frozenset({"file_path"})
 """The types of annotations that are not citations."""
@@ -64,10 +64,13 @@ def read_annotation(annotation: Any, shown: CitableSources, text: str) -> Iterat
 
 
 def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
-    """Returns the meaning of an annotation. If the names in it fit exactly one source, this source is
-    meant. Otherwise its index of a document or of blocks decides, unless the quotation or a name speaks
-    against it; and at last the names and the quotation together. ``holders``: the annotation and the
-    objects inside it that have further fields. ``quote``: the quoted words; empty if there are none."""
+    """Returns the meaning of an annotation.
+
+    If the names in the annotation fit exactly one source, this source is meant. Otherwise, its index of a
+    document or of blocks decides, unless the quotation or a name fits another source. If there is no
+    index, the names and the quotation decide together. ``holders``: the annotation and the objects inside
+    it that have fields of their own. ``quote``: the quoted words; empty if there are none.
+    """
     named = _named(holders, shown)
     if len(named) == 1:
         return Meaning(named)
@@ -86,8 +89,9 @@ def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
 
 
 def _named(holders: list[Any], shown: CitableSources) -> tuple[str, ...]:
-    """Returns the ids of the sources that the fields of an annotation name. ``holders``: as for
-    ``_meant``. Several sources may match, because each chunk of a document has the document's title."""
+    """Returns the ids of the sources that the fields of an annotation name. Several sources may match,
+    because each chunk of a document has the document's title. ``holders``: the annotation and the
+    objects inside it that have fields of their own."""
     fits: tuple[str, ...] = ()
     for name in _NAMES:
         ids = shown.named(_first(holders, (name,), str))
@@ -96,9 +100,12 @@ def _named(holders: list[Any], shown: CitableSources) -> tuple[str, ...]:
 
 
 def _blocks(holders: list[Any], shown: CitableSources, quote: str) -> list[str]:
-    """Returns the ids of the shown sources at the positions ``start_block_index`` to ``end_block_index``
-    (exclusive) of the annotation. Returns none if the positions are not those of sources, or if one of
-    these sources does not contain the quoted text: the blocks are then not the sources."""
+    """Returns the ids of the shown sources at the positions from ``start_block_index`` up to, but
+    without, ``end_block_index`` of the annotation.
+
+    Returns none if the positions are not those of sources, or if one of these sources does not contain
+    the quoted text: the blocks are then not the sources.
+    """
     first, last = _first(holders, ("start_block_index",), int), _first(holders, ("end_block_index",), int)
     if first is None or last is None or not 0 <= first < last <= len(shown.shown):
         return []
@@ -130,8 +137,8 @@ def _why_none(quote: str) -> str:
 
 
 def _first(holders: list[Any], names: tuple[str, ...], kind: type) -> Any:
-    """Returns the first value of this type that a holder has under one of the names, in the order of the
-    names; None if there is none."""
+    """Returns the first value of this type under one of the names in one of the holders. The names are
+    tried in their order. Returns None if there is no such value."""
     for name in names:
         for holder in holders:
             found = part_of(holder, name)

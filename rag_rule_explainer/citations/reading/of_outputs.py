@@ -23,8 +23,8 @@ _OF_ENTRY = ("source_id", "source", "id", "number", "document_id")
 
 @dataclass(slots=True)
 class _Pieces:
-    """A ``_Pieces`` joins the texts of an output, and turns the positions of citations into positions in
-    the joined text. ``begin``: the position at which the last text begins."""
+    """A ``_Pieces`` joins the texts of an output to one text. Positions of citations in an output's text
+    become positions in the joined text. ``begin``: the position at which the last text begins."""
 
     shown: CitableSources
     text: str = ""
@@ -40,9 +40,11 @@ class _Pieces:
         self.annotate(annotations, before)
 
     def annotate(self, annotations: Iterable[Any], before: int) -> None:
-        """Adds the annotations of the text that begins at the position ``before``. An annotation without
-        a position belongs to this whole text; later, it is not counted for statements that have citations
-        of their own."""
+        """Adds the annotations of the text that begins at the position ``before``.
+
+        An annotation without a position belongs to this whole text; later, it is not counted for
+        statements that have citations of their own.
+        """
         text, whole = self.text[before:], (before, len(self.text))
         for annotation in annotations:
             for each in read_annotation(annotation, self.shown, text):
@@ -60,8 +62,9 @@ class _Pieces:
 
 
 def read_output(output: Any, shown: CitableSources, pattern: str | None = None) -> CitingText:
-    """Returns the text of an output with its citations: those in the text, and those in other data of the
-    output. ``pattern``: as for ``read_answer_text``.
+    """Returns the text of an output with its citations: those in the text, and those in other data of
+    the output. ``pattern``: a regular expression for citations in another form; None for the usual
+    forms.
 
     If the output contains nodes whose numbers occur in the text, as with LlamaIndex's
     CitationQueryEngine, these numbers refer to the sources of the nodes.
@@ -145,8 +148,9 @@ def _annotations(given: Any, text: Any) -> Iterator[Any]:
 
 
 def _add_annotations(given: Any, pieces: _Pieces, before: int) -> None:
-    """Adds those annotations of a message that name their type; all others belong to a structured output,
-    from which ``_listed`` reads them. ``before``: the position at which the text of the message begins.
+    """Adds the annotations of a message that have a type. An annotation without a type is an entry of a
+    structured output, and is read by ``_listed``. ``before``: the position at which the text of the
+    message begins.
     """
     typed = (each for each in _annotations(given, None) if part_of(each, "type") is not None)
     pieces.annotate(typed, before)

@@ -71,7 +71,7 @@ def _numbers(marks: Sequence[CitationMark]) -> Iterator[int]:
 
 
 def _named_beside(text: str, mark: CitationMark, shown: CitableSources) -> tuple[str, ...] | None:
-    """Returns the ids of the sources that a citation names in addition to its number, as in "[2:
+    """Returns the ids of the sources that a citation names besides its number, as in "[2:
     guideline.pdf]" or "[2](https://x.org/guideline.pdf)"; None if it names none."""
     target = _TARGET.match(text, mark.end)
     at_address = None if target is None else shown.at_address(target[1])
@@ -131,10 +131,12 @@ def _of_mark(
     place: tuple[int, int],
     beside: tuple[str, ...] | None = None,
 ) -> Iterator[ReadCitation]:
-    """Yields the citations of one mark in the text. If the answer itself defines the meaning of a number,
-    this meaning is used; otherwise, the number is the position among the shown sources. ``meant``: the
-    meanings that the answer defines, by label. ``place``: the position of the mark. ``beside``: the ids
-    of the sources that the mark also names."""
+    """Yields the citations of one mark, such as "[2]", in the text.
+
+    If the answer itself defines the meaning of a number, this meaning is used; otherwise, the number is
+    the position among the shown sources. ``meant``: the meanings that the answer defines, by label.
+    ``place``: the position of the mark. ``beside``: the ids of the sources that the mark also names.
+    """
     found = _meaning_of(citation, meant, shown, beside)
     for each in found.citations(citation.written, *place):
         yield replace(each, is_said=citation.is_said)
@@ -178,8 +180,11 @@ def _agreed(by_number: Meaning, named: tuple[str, ...]) -> Meaning:
 
 
 def _listed(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iterator[ReadCitation]:
-    """Yields the citations of a list of references whose numbers do not occur in the text. If a line
-    names no source, it may be a part of the answer itself; its citation is then open (``is_open``)."""
+    """Yields the citations of a list of references whose numbers do not occur in the text.
+
+    A line that names no source may be a part of the answer itself, so its citation is open
+    (``is_open``).
+    """
     scope, after, above = (0, 0), 0, text[: notes[0].start] if notes else ""
     for note in notes:
         scope = (after, note.start) if text[after : note.start].strip() else scope
@@ -198,7 +203,7 @@ def _listed(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iter
 
 
 def _in_lists(citations: Sequence[ReadCitation], lists: Sequence[SourceList]) -> Iterator[ReadCitation]:
-    """Yields the citations. The ``scope`` of each citation in a list becomes the part of the text that
+    """Yields the citations. If a citation is in a list, its ``scope`` becomes the part of the text that
     the list supports."""
     starts = [each.start for each in lists]
     for each in citations:
@@ -216,7 +221,8 @@ def _by_pattern(text: str, shown: CitableSources, pattern: str) -> Iterator[Read
 
 
 def _named(name: str, shown: CitableSources) -> Sequence[Meaning]:
-    """Returns the meanings of a number, of a range of numbers such as "2-4", or of a name."""
+    """Returns what a number, a range of numbers such as "2-4", or a name means: one ``Meaning`` for each
+    source."""
     numbers, by_name = _RANGE.fullmatch(name), shown.by_name(name)
     if numbers is None or by_name.sources:
         return [by_name]

@@ -90,9 +90,9 @@ def _examined(part: str, name: str, url: str, key: str) -> Diagnosis:
 
 
 def _refused(part: str, name: str, url: str, reply: HttpReply, key: str, near: str = "") -> Diagnosis:
-    """Returns the diagnosis for a reply that is no success. ``url``: the endpoint. ``key``: the API key,
-    which is masked in the diagnosis. ``near``: a question such as "did you mean gpt-4o? "; empty for
-    none. ``part``, ``name``: as for ``examined_model``."""
+    """Returns the diagnosis for a reply that is no success. ``part``: "model" or "judge-model".
+    ``name``: the name of the model. ``url``: the endpoint. ``key``: the API key, which is masked in the
+    diagnosis. ``near``: a question such as "did you mean gpt-4o? "; empty for none."""
     status, said = reply.status, shortened(printable(reply.body.replace(key, "***")), 200)
     is_about_model = status in {400, 404} and bool(near or "model" in said.lower())
     unknown = f"{url} does not know {name} ({status}): {said}"

@@ -156,9 +156,9 @@ class Endpoints:
     ] = None
 
     def examined(self, models: Sequence[str], free: Examined | None = None) -> tuple[Examined, ...]:
-        """Returns the models to measure. With ``--shuffle-sources``, each is shown the sources in random
-        order. ``models``, ``free``: see ``_in_order``. Raises InvalidInput for wrong options, and
-        MissingExtra if a package is not installed."""
+        """Returns the models to measure: those named in ``models``, or else ``free``, or else the offline
+        reader. With ``--shuffle-sources``, each is shown the sources in random order. Raises InvalidInput
+        for wrong options, MissingExtra if a package is not installed."""
         found = self._in_order(models, free)
         seed = self.shuffle_sources
         return found if seed is None else tuple([shuffled(model, seed) for model in found])

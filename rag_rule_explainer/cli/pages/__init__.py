@@ -24,8 +24,8 @@ KINDS: Mapping[str, str] = {
 ALSO_CALLED = "Also called: "
 """The beginning of the last paragraph of a page, which lists other names of the page."""
 _SHORTEST_PART = 4
-"""The minimum number of characters by which a page is found if they are only a part of its name. Fewer
-characters must be the whole name."""
+"""The minimum number of characters by which a page is found if they are only a part of its name. A
+shorter text finds a page only if it is the whole name."""
 
 
 class HelpPage(NamedTuple):
@@ -84,8 +84,8 @@ def no_page(asked: str, others: Iterable[str]) -> InvalidInput:
 
 @cache
 def _by_name() -> dict[str, tuple[str, HelpPage]]:
-    """Returns all pages by the simplified forms of their names (see ``_forms``), each with the name as it
-    is written on the page."""
+    """Returns all pages by simplified forms of their names, such as "samples" for "Noise(samples=9)",
+    each with the name as it is written on the page."""
     own = [(name, page) for page in help_pages() for name in (page.title, page.name)]
     others = [(name, page) for page in help_pages() for name in page.others]
     return {_forms(name)[0]: (name, page) for name, page in (*others, *own)}

@@ -1,4 +1,4 @@
-"""This module says how many replays a call may make."""
+"""This module limits how many replays the calls of a server's clients may make."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from ...errors import InvalidInput
 
 @dataclass(slots=True)
 class ReplayAllowance:
-    """A ``ReplayAllowance`` is what clients may spend. ``each``: the maximum number of replays of one
-    call; None if the server sets no limit. ``together``: the maximum number of replays of all calls; None
-    for no limit. ``used``: the replays so far."""
+    """A ``ReplayAllowance`` limits the replays that clients may cause. ``each``: the maximum number of
+    replays of one call; None if the server sets no limit. ``together``: the maximum number of replays of
+    all calls; None for no limit. ``used``: the replays so far."""
 
     each: int | None = None
     together: int | None = None

@@ -54,7 +54,7 @@ class ServedApplication:
     folder: SavedFolder
 
     def estimate(self, asked: AskedOfServer) -> Estimate:
-        """Returns what it would cost to explain the answer. The run of the application that this takes
+        """Returns what it would cost to explain the answer. The application runs once for this, which
         counts as one replay. Raises InvalidInput if all replays are used, or if ``explain`` would refuse
         the limit."""
         most = asked.max_replays or self.allowance.each
@@ -65,8 +65,9 @@ class ServedApplication:
         )
 
     def explain(self, asked: AskedOfServer, progress: CallProgress) -> tuple[Explanation, SavedPlace]:
-        """Returns the rules of the answer, and where they are saved. ``progress``: the listener that
-        gets reports during the search, and stops it if the client cancels the call."""
+        """Returns the rules of the answer, and the place where they are saved. ``progress``: the
+        listener that gets reports during the search, and stops the search if the client cancels the
+        call."""
         limits = Limits(self.allowance.cap(asked.max_replays))
         explanation: Explanation = self._spending(
             asked, limits, progress, lambda explainer, given: explainer.explain(given)
@@ -76,8 +77,8 @@ class ServedApplication:
     def verify(
         self, asked: AskedOfServer, sources: list[str], kind: RuleKind, progress: CallProgress
     ) -> tuple[Verification, SavedPlace]:
-        """Returns whether the rule with these ``sources`` holds, and where the evidence is saved.
-        ``progress``: as for ``explain``."""
+        """Returns whether the rule with these ``sources`` holds, and the place where the evidence is
+        saved. ``progress``: the listener that gets reports during the test."""
         limits = Limits(self.allowance.cap(asked.max_replays))
         verification: Verification = self._spending(
             replace(asked, rules=kind.value),

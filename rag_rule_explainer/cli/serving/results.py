@@ -59,7 +59,8 @@ class ExplainedAnswer(BaseModel):
 
 class VerifiedRule(BaseModel):
     """This model says whether one rule holds. ``holds``: None if this is undecided. ``text``: the rule
-    with its evidence, or a subset that breaks it. ``name``: as in ``ExplainedAnswer``."""
+    with its evidence, or a subset that breaks it. ``name``: the name of the saved file, which the tool
+    ``show`` accepts."""
 
     holds: bool | None
     kind: Literal["retention", "omission"]

@@ -22,8 +22,8 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 class SavedPlace(NamedTuple):
-    """A ``SavedPlace`` is where an explanation is saved. ``name``: the name of its file; empty if it
-    could not be saved. ``why_not``: if it could not be saved, the reason in words; else empty."""
+    """A ``SavedPlace`` names the file of a saved explanation. ``name``: the name of the file; empty if
+    it could not be saved. ``why_not``: if it could not be saved, the reason in words; else empty."""
 
     name: str
     why_not: str = ""

@@ -1,1 +1,1 @@
-"""This package reads the code of an application, and finds code that makes decisions by random values."""
+"""This package reads the code of an application, to find code that makes decisions by random values."""

@@ -1,7 +1,8 @@
 """This module finds out whether an application makes decisions by random values.
 
-A comparison of runs cannot always show this. For example, code may ask a random model if fewer than three
-documents were found. Replays on all sources then agree, although replays on fewer sources do not.
+A comparison of runs cannot always show this. For example, code may choose a model at random if it has
+found fewer than three documents. Replays on all sources then agree, although replays on fewer sources do
+not.
 """
 
 import ast
@@ -19,16 +20,16 @@ from .places import KnownNames, code_of
 from .sources import DrawnKind, is_seeding
 
 _DEEPEST = 3
-"""If a function returns the result of a second function, the second one is read too, and so on, up to
-this depth of calls."""
+"""The maximum depth of calls that are followed. If a function returns the result of a second function,
+the second function is read too."""
 BY_CHANCE = "answers may hang on chance"
 """The first words of the warning for the user."""
 
 
 def doubt_about_chance(holdings: Holdings, is_ignored: Callable[[str], bool]) -> str:
-    """Returns a warning for the user if the user's code makes a decision by a value that it draws at
-    random; empty if there is no such code. ``holdings``: all objects of the application. ``is_ignored``:
-    returns True iff the user ignores the function with this name."""
+    """Returns a warning for the user if the user's code makes a decision by a random value; empty if
+    there is no such code. ``holdings``: all objects of the application. ``is_ignored``: returns True iff
+    the user ignores the function with this name."""
     for function, called in _deciding(holdings):
         if not is_ignored(called) and not is_ignored(function.__name__):
             name = "a lambda" if function.__name__ == "<lambda>" else f"{function.__name__}()"
@@ -54,7 +55,7 @@ def _deciding(holdings: Holdings) -> Iterator[tuple[FunctionType, str]]:
         is_seeded = any(_seeds(function, holder) for holder, function in functions)
     for holder, function in functions:
         called = ""
-        # An object of the user's may raise any error when it is read.
+        # Reading a user's object may raise any error.
         with suppress(Exception):
             flows = _flows(function, holder, is_seeded, _DEEPEST)
             called = next(filter(None, (flow.decided_by() for flow in flows)), "")

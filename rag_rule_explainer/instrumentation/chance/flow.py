@@ -23,21 +23,21 @@ _PARTS_OF_TIMES = frozenset(["microsecond", "second"])
 _ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _DECIDING = (DrawnKind.NUMBER, DrawnKind.CHOICE)
 _PASSES = 3
-"""The number of times that all assignments are read. A variable may get its value from a variable that is
-assigned further below in the code, so a single reading may miss the value."""
+"""The number of times that all assignments in a function are read. A variable may get its value from a
+variable that is assigned further below, as in a loop, so reading once is not enough."""
 
 
 DrawnValue: TypeAlias = tuple[DrawnKind, str] | None
-"""The kind of a random value, with the call that draws it, as the code writes it; None for other
-values."""
+"""The kind of a random value, and the call that draws it, as the code writes it; None for a value that is
+not random."""
 
 
 class Flow:
     """A ``Flow`` follows the random values in one function.
 
-    ``returned_by``: a function that takes a function of the user's and returns which random value that
-    one returns; None if it returns none. ``is_seeded``: True if every run seeds the generators of
-    ``random`` and ``numpy.random``, so that their values do not depend on chance.
+    ``returned_by``: returns the random value that a function of the user's returns, as a ``DrawnValue``.
+    ``is_seeded``: True if every run seeds the generators of ``random`` and ``numpy.random``, so that
+    their values do not depend on chance.
     """
 
     def __init__(
@@ -202,12 +202,13 @@ def _is_given(node: ast.Call) -> bool:
 
 
 def _deciding_parts(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[DrawnKind, ...]]]:
-    """Yields the parts of a node that decide what the code does next. With each part come kinds of random
-    values: if the part has a value of one of these kinds, the code decides by chance."""
+    """Yields the parts of a node on whose values it depends what the code does next, such as the
+    condition of an ``if``. With each part, yields kinds of random values: if the part has a value of one
+    of these kinds, the decision depends on chance."""
     if isinstance(node, ast.Compare):
-        # Two kinds of comparison are no decision by chance. One is ``is``, because it mostly tests for
-        # None, and a random value is never None. The other is a test whether two ids are equal, because
-        # it mostly looks up an object. A comparison of ids by order is a decision by chance.
+        # Two kinds of comparison are no decision by chance: ``is``, because it mostly tests for None, and
+        # a random value is never None; and a test whether two ids are equal, because it mostly looks up
+        # an object. Comparing ids by order is a decision by chance.
         checks = all(isinstance(each, (ast.Is, ast.IsNot)) for each in node.ops)
         ordered = any(isinstance(each, _ORDERING) for each in node.ops)
         for each in () if checks else (node.left, *node.comparators):
@@ -229,8 +230,8 @@ def _deciding_parts(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[DrawnKind, 
 
 
 def _is_harmless(node: ast.If) -> bool:
-    """Returns True for an ``if`` that only logs or waits, or that only sets the number that it compares,
-    for example to a limit."""
+    """Returns True for an ``if`` whose branch only logs or waits, or only sets the number that its
+    condition compares, as ``if delay > 9: delay = 9`` does."""
     if node.orelse:
         return False
     tested = {each.id for each in ast.walk(node.test) if isinstance(each, ast.Name)}

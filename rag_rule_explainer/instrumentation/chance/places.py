@@ -15,7 +15,7 @@ from ..shared_state.parsing import syntax_tree
 
 Code = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 NOTHING = object()
-"""This object stands for an object that cannot be found."""
+"""This object is returned if the object to which a name refers cannot be found."""
 
 
 def code_of(function: FunctionType) -> Iterator[Code]:
@@ -56,8 +56,8 @@ def _names_in(node: ast.AST) -> Iterator[str]:
 
 
 class KnownNames:
-    """A ``KnownNames`` finds the objects to which names in a function refer, without running code of the
-    user's. ``holder``: if the function is a method, its object or class; else None."""
+    """A ``KnownNames`` finds the objects to which names in a function refer, without running the user's
+    code. ``holder``: the object or class of a method; None for any other function."""
 
     def __init__(self, function: FunctionType, node: Code, holder: object) -> None:
         code = own_code(function)
@@ -76,7 +76,7 @@ class KnownNames:
 
     def object_of(self, node: ast.expr) -> Any:
         """Returns the object to which an expression of names refers, such as ``module.name``; NOTHING if
-        the object is not known before a run."""
+        it cannot be known before a run."""
         if isinstance(node, ast.Name):
             if node.id == self._own:
                 return self._holder
@@ -109,8 +109,8 @@ def _held_by(owner: Any, name: str) -> Any:
 
 
 def _is_of_a_library(owner: Any) -> bool:
-    """Returns True for classes and objects of libraries such as ``random`` and ``datetime``. Reading
-    their attributes runs no code of the user's."""
+    """Returns True for classes and objects of libraries such as ``random`` and ``datetime``, because
+    reading their attributes runs no code of the user's."""
     module: str = (owner if isinstance(owner, type) else type(owner)).__module__
     return module.partition(".")[0] in {"random", "datetime", "numpy", "uuid", "secrets"}
 
@@ -119,13 +119,13 @@ def _closed_in(code: CodeType, function: FunctionType) -> Iterator[tuple[str, An
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
-        except ValueError:  # the cell is empty
+        except ValueError:  # the enclosed variable has no value yet
             continue
 
 
 def _imported_in(node: ast.AST) -> dict[str, Any]:
-    """Returns the objects that the import statements in the function bind, by name. Modules that are not
-    loaded yet are not imported; NOTHING stands for them."""
+    """Returns the objects that the function's own import statements import, by name. A module that is not
+    loaded yet is not imported; its value is NOTHING."""
     found: dict[str, Any] = {}
     for each in ast.walk(node):
         if isinstance(each, ast.Import):

@@ -1,4 +1,4 @@
-"""This module recognises functions that return random values, and the kind of value that each of them
+"""This module recognises functions that return random values, and says which kind of value each of them
 returns."""
 
 import os
@@ -15,7 +15,7 @@ from ..shared_state.reaching import is_users
 
 
 class DrawnKind(Enum):
-    """This enum has the kinds of values that come from chance.
+    """A ``DrawnKind`` is a kind of value that comes from chance.
 
     NUMBER: a number, or the result of a comparison with one. CHOICE: one of several objects. NAME: an id
     or another text that only names something. TIME: a time. GENERATOR: a random generator that the run
@@ -63,8 +63,7 @@ def drawn_by(function: Any, *, is_seeded: bool) -> DrawnKind | None:
     ):
         if any(function is each for each in known):
             return kind
-    # For functions of Cython, ``__module__`` may be a descriptor and not a name. A descriptor is
-    # ignored.
+    # For functions of Cython, ``__module__`` may be a descriptor instead of a name, which tells nothing.
     module = cast("object", type(function).__module__)
     if isinstance(module, str) and is_users(module):
         return None  # reading the attribute would run the user's code
@@ -78,8 +77,8 @@ def drawn_by(function: Any, *, is_seeded: bool) -> DrawnKind | None:
 
 
 def drawn_by_method(name: str) -> DrawnKind | None:
-    """Returns the kind of the values that this method of a random generator returns; None if it draws
-    none."""
+    """Returns the kind of random value that a random generator's method of this name returns; None if the
+    method returns no random value."""
     if name in _CHANGING:
         return None
     if name in {"bytes", "randbytes"}:

@@ -27,8 +27,8 @@ _LISTS_SEVERAL = (
 
 
 _ONE_TEXT = "result"
-"""The key for a tool's return value in the structured content of its result. It is used if the value is
-no JSON object, but for example a text."""
+"""The key under which the structured content has a tool's return value if this value is no JSON object,
+but for example a text."""
 
 
 class Block(NamedTuple):
@@ -45,12 +45,12 @@ class Block(NamedTuple):
 def paired(blocks: Sequence[Any], structured: Any) -> list[Block]:
     """Returns each content block with the item of the structured content that belongs to it.
 
-    ``structured``: the structured content. If it is None, each block gets None. If exactly one list in
-    it has as many items as there are blocks, each block gets one item of this list. Otherwise a single
-    block gets the whole structured content; for several blocks, InvalidInput is raised.
+    ``structured``: the structured content. If it is None, each block gets None. If exactly one list in it
+    has as many items as there are blocks, each block gets one item of this list. Otherwise, a single
+    block gets the whole structured content, and InvalidInput is raised for several blocks.
 
-    If the text of a single block is JSON that lists results, each result becomes a block. InvalidInput
-    is raised if that JSON cannot be written again with fewer results.
+    If the text of a single block is JSON that lists results, each result becomes a block. Raises
+    InvalidInput if this JSON cannot be written again with fewer results.
     """
     inside = [_results_in(block) for block in blocks]
     if len(inside) == 1 and inside[0] is not None:
@@ -72,7 +72,7 @@ def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) 
 
     ``row``: the retained blocks. ``blocks``, ``structured``: the blocks and the structured content of the
     original response. If a list in the structured content has one item for each block, only this list is
-    shortened; the other fields stay.
+    shortened, and the other fields stay.
     """
     results = _results_in(blocks[0]) if len(blocks) == 1 else None
     if results is not None:
@@ -83,15 +83,15 @@ def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) 
         return own, with_results(structured, (key,), [each.structured for each in row])
     if row or not _is_one_text(structured) or not blocks:
         return own, row[0].structured if row else None
-    # Nothing is retained. This tool's structured content consists of one text, which must not be missing,
-    # so both the block and the structured content get an empty text.
+    # Nothing is retained. The structured content is one text here, and it must not be missing. So the
+    # block and the structured content get an empty text.
     return [_with_text(blocks[0], "")], dict.fromkeys(structured, "")
 
 
 def read_block(block: Any) -> Given | None:
-    """Returns the text, id and metadata of a content block (a str, an object or a dict), and never None.
-    The text of a link to a resource is the resource's description, title or name, or else its URI. The
-    text is None if the block has none, as a picture."""
+    """Returns the text, id and metadata of a content block (a str, an object or a dict); never None. The
+    text of a link to a resource is the resource's description, title or name, or else its URI. A block
+    without a text, such as a picture, has the text None."""
     if isinstance(block, str):
         return _read_object(block) or Given(block, None, {})
     inside = field_of(block, "resource")
@@ -110,15 +110,15 @@ def read_block(block: Any) -> Given | None:
 
 
 def _results_in(block: Any) -> Sequence[Any] | None:
-    """Returns the results that the text of a block lists as JSON; None if it lists none, and for a
-    resource, which is one document whatever it contains."""
+    """Returns the results that the text of a block lists as JSON; None if it lists no results. A resource
+    is one document, whatever it contains, so None is returned for it."""
     rows = json_listing.rows(_text_of(block))
     return None if rows is None else rows[0]
 
 
 def _blocks_of(results: Sequence[Any], block: Any, structured: Any) -> list[Block]:
-    """Returns a block for each result that the text of this block lists. ``structured``: the structured
-    content of the response; None if there is none."""
+    """Returns a new block for each of ``results``, which the text of ``block`` lists. ``structured``: the
+    structured content of the response; None if there is none."""
     text = _text_of(block)
     value = _value_in(text)
     if results and structured not in (None, value, {_ONE_TEXT: text}, {_ONE_TEXT: value}):
@@ -162,8 +162,8 @@ def _lists_several(structured: Any) -> bool:
 
 
 def _list_of(size: int, structured: Any) -> str | None:
-    """Returns the key of the list in ``structured`` that has ``size`` items; None if no list has, or
-    several have."""
+    """Returns the key of the list in ``structured`` that has ``size`` items; None if there is no such
+    list, or more than one."""
     if not isinstance(structured, Mapping) or not size:
         return None
     fields = cast("Mapping[str, Any]", structured)

@@ -7,8 +7,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 TEXT_KEYS = ("page_content", "text", "content", "snippet", "body", "document", "chunk", "passage")
-"""The usual keys of a text. If several are present, the first in this order is used, so the most specific
-keys come first."""
+"""The usual keys of a text, the most specific first. If a dict has several of them, the first in this
+order is used."""
 _WITHOUT_FIELDS = (str, bytes, bytearray, int, float, complex, list, set, frozenset, type)
 
 
@@ -41,7 +41,7 @@ def is_array(value: object) -> bool:
 
 
 def fields_of(value: Any) -> Mapping[Any, Any] | None:
-    """Returns the fields of a dict or an object. For an object, these are the fields that its class
+    """Returns the fields of a dict or an object. The fields of an object are those that its class
     declares, or else its public attributes, and its texts under usual names. Returns None for values
     without fields, such as texts and lists."""
     if isinstance(value, Mapping):
@@ -69,10 +69,10 @@ def _names_in(value: Any) -> Iterable[str]:
 
 
 def attribute(value: object, name: str) -> Any:
-    """Returns an attribute of an object; None if there is none, or if it cannot be computed."""
+    """Returns an attribute of an object; None if there is none, or if reading it raises an error."""
     try:
         return getattr(value, name, None)
-    except Exception:  # a property of the user's class may raise anything
+    except Exception:  # a property of a user's class may raise any error
         return None
 
 
@@ -100,13 +100,13 @@ def with_fields(holder: Any, **fields: Any) -> Any:
     if is_dataclass(holder) and not isinstance(holder, type):
         try:
             return replace(cast("Any", holder), **fields)
-        except (TypeError, ValueError):  # its ``__init__`` does not take all of its fields
+        except (TypeError, ValueError):  # the class's ``__init__`` does not take all of its fields
             pass
     own = copy(holder)
     for name, value in fields.items():
         try:
             setattr(own, name, value)
-        except Exception:  # the class is frozen, and this is a copy that nobody has seen
+        except Exception:  # Changing a frozen object is safe here, because it is a new copy.
             object.__setattr__(own, name, value)
     return own
 

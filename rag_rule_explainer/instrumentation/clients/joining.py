@@ -1,6 +1,5 @@
 """This module splits a text in which several documents are joined, such as "From a.pdf: ... From b.pdf:
-...". The words between the documents must be the same for all of them, except for each document's id and
-metadata."""
+...". The words between the documents must be the same, except for each document's id and metadata."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,9 +20,9 @@ class Joined(NamedTuple):
 def taken_apart(content: str, inside: Sequence[Given]) -> Joined | None:
     """Returns one piece of the text for each document; None if the text cannot be split.
 
-    ``content``: the text. ``inside``: the documents that are joined in it, in the order in which the
-    text has them. The words around each document must be the same, except for its id and metadata. A
-    text that numbers or counts the documents, or has an introduction, cannot be split.
+    ``content``: the text. ``inside``: the documents that are joined in it, in their order in the text.
+    The words around each document must be the same, except for its id and metadata. A text that numbers
+    or counts the documents, or has an introduction, cannot be split.
     """
     if len(inside) == 1:
         return Joined((content,), "") if inside[0].text.strip() in content else None
@@ -74,8 +73,8 @@ class _Template:
             self._parts = [part for each in self._parts for part in _parted(each, key, whole)]
 
     def of(self, document: Given) -> str:
-        """Returns the words with the id and metadata of ``document`` in place of the placeholders. A
-        placeholder is left empty if the document has no such field."""
+        """Returns the words with the id and metadata of ``document`` in place of the placeholders. If the
+        document has no such field, the placeholder becomes empty."""
         said = _said_by(document)
         return "".join(said.get(part, "") if is_key else part for part, is_key in self._parts)
 

@@ -21,7 +21,7 @@ _FIELDS = {
     "distances": "distance",
     "scores": "score",
 }
-"""The names of the parallel lists of a response, each with the key that its values have in an item."""
+"""The names of the parallel lists of a response, each with the key under which an item has its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Chroma:
 
     def rows(self, response: Any) -> Rows | None:
         """Returns one row of items for each query; a single row for ``get`` and ``peek``. Returns None if
-        the response is not one of Chroma. Raises InvalidInput if its lists differ in length."""
+        the response was not returned by Chroma. Raises InvalidInput if its lists differ in length."""
         if not isinstance(response, dict):
             return None
         fields = cast("dict[str, Any]", response)

@@ -31,19 +31,19 @@ class Neighbour(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Faiss:
-    """This client splits what ``search`` and ``search_and_reconstruct`` of an index return.
+    """This client splits the arrays that ``search`` and ``search_and_reconstruct`` of an index return.
 
     An item is a ``Neighbour``: one search result with its position in the index. ``texts``: a list, a
     dict or a function from a position to its text or document. In replays, shorter rows are filled with
-    positions of -1, as FAISS does. If FAISS filled even the longest row of the original response, because
-    the index has too few vectors, replays add the same number of -1.
+    positions of -1, as FAISS does. FAISS fills even the longest row if the index has fewer vectors than
+    requested; the longest row of a replay then ends with as many -1 as the longest original row.
     """
 
     texts: Texts
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row for each query, with the neighbours that the query found. Positions of -1 are
-        left out. Returns None if the response is not one of FAISS."""
+        """Returns one row for each query, with the neighbours that the query found. Leaves out positions
+        of -1. Returns None if the response was not returned by FAISS."""
         if not _is_result(response):
             return None
         distances, places, *vectors = response
@@ -80,8 +80,8 @@ class Faiss:
 
     def read(self, item: Any) -> Given | None:
         """Returns the text or the document that ``texts`` has for a position of the index. If a document
-        has no id, its id is the position. Returns None, or a text of None, if no
-        single text can be read from the document.
+        has no id, its id is the position. If no single text can be read from a document, returns None or
+        a ``Given`` whose text is None.
 
         Raises InvalidInput if ``texts`` has no text for the position.
         """
@@ -128,8 +128,8 @@ def _is_result(response: Any) -> bool:
 
 
 def _worst(distances: Any) -> Any:
-    """Returns the distance with which FAISS fills rows: the greatest possible number. If the values fall
-    from the best result to the worst, as similarities do, it is the least possible number."""
+    """Returns the distance with which FAISS fills rows: the greatest possible number. If the values
+    decrease from the best result to the worst, as similarities do, it is the least possible number."""
     numpy = sys.modules["numpy"]
     most = numpy.finfo(distances.dtype).max
     falling = any(bool((row[:-1] > row[1:]).any()) for row in distances)

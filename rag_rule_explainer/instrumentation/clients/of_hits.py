@@ -1,4 +1,4 @@
-"""This module splits responses of Pinecone and Meilisearch. They list their results under one name
+"""This module splits responses of Pinecone and Meilisearch. Each lists its results under one name
 (``matches`` or ``hits``), beside data about the query."""
 
 from collections.abc import Sequence
@@ -17,14 +17,15 @@ _OF_ALL = ("facetDistribution", "facet_distribution", "facetStats", "facet_stats
 
 @dataclass(frozen=True, slots=True)
 class Pinecone:
-    """This client splits what ``query`` of an index returns.
+    """This client splits the responses of ``query`` of a Pinecone index.
 
     An item is a match. Its text is in its metadata, which the query has to include
     (``include_metadata=True``).
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the matches; None if the response is not one of Pinecone."""
+        """Returns a single row that has all matches of the response. Returns None if the response was not
+        returned by Pinecone."""
         matches: object = field_of(response, "matches")
         if not is_listed(matches) or not all(map(_is_match, cast("Sequence[object]", matches))):
             return None
@@ -44,14 +45,15 @@ class Pinecone:
 
 @dataclass(frozen=True, slots=True)
 class Meilisearch:
-    """This client splits what ``search`` of an index and ``multi_search`` return.
+    """This client splits the responses of ``search`` of a Meilisearch index, and of ``multi_search``.
 
-    An item is a hit. The number of all hits is reduced by the number of omitted hits. Facets also count
-    the omitted hits. So if some hits are omitted from a response, reading its facets raises UntrueReplay.
+    An item is a hit. If hits are omitted, the number of all hits is reduced. Facets would still count the
+    omitted hits, so reading the facets of such a response raises UntrueReplay.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row of hits for each search; None if the response is not one of Meilisearch."""
+        """Returns one row of hits for each search. Returns None if the response was not returned by
+        Meilisearch."""
         if _has_hits(response):
             return [list(field_of(response, "hits"))]
         several: object = field_of(response, "results")

@@ -13,7 +13,7 @@ from .reading import read_any
 from .several import LISTS_OF_TEXTS, are_messages, is_passage, snake
 
 _LISTS_OF_RESULTS = LISTS_OF_TEXTS | {"answers", "data", "entries", "found", "items", "records", "rows"}
-"""Keys whose value, if it is an empty list, means that nothing was found."""
+"""Keys of lists of results. An empty list under such a key means that nothing was found."""
 _OF_NO_DOCUMENT = frozenset(
     {
         *("api_version", "collection", "cursor", "engine", "id", "index", "kind", "lang", "language"),
@@ -23,7 +23,7 @@ _OF_NO_DOCUMENT = frozenset(
     }
 )
 """Keys of texts that do not depend on the results. A text under any other key may be a summary of all
-results, and must not be shown in a replay that omits one of them."""
+results, so a replay that omits a result must not be shown it."""
 _COUNTS = frozenset(
     {
         *("count", "found", "hit_count", "hits_count", "length", "n_hits", "nhits", "num_found"),
@@ -33,8 +33,8 @@ _COUNTS = frozenset(
 )
 """Names of fields whose number is the number of results."""
 _MAY_COUNT = re.compile(r"n|num|number|len|(?:n|num|number_of|total)_\w+|\w+_(?:count|total)")
-"""Matches names of fields, such as "num_docs", whose number may count the results. Such a number counts
-the results if it is equal to the number of results."""
+"""Matches names of fields, such as "num_docs", whose number may count the results. It counts them if it
+is equal to the number of results."""
 _OF_THE_REQUEST = frozenset(
     {
         *("code", "elapsed", "elapsed_ms", "k", "limit", "max_results", "n_results", "offset", "page"),
@@ -42,8 +42,8 @@ _OF_THE_REQUEST = frozenset(
         *("time_ms", "timed_out", "took", "took_ms", "top_k", "version"),
     }
 )
-"""Names of fields whose number does not depend on the results. A number under another name may be the
-score of a result, and must not be shown in a replay that omits this result."""
+"""Names of fields whose number does not depend on the results. A number under any other name may be the
+score of a result, so a replay that omits this result must not be shown it."""
 
 Path = tuple[str, ...]
 """The keys that lead from a response to the list of its results."""
@@ -52,8 +52,8 @@ IsCount = Callable[[object, Any, int], bool]
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """This client splits a dict or an object that contains one list of results, directly or inside
-    another dict. The results are texts, or dicts or objects with a text.
+    """A ``Listing`` is a client that splits a dict or an object with one list of results, directly or
+    inside another dict. The results are texts, or dicts or objects with a text.
 
     The other fields may be numbers that count the results, numbers that the search was given (such as a
     limit), and texts such as the query. If results are omitted, the numbers that count them are reduced.
@@ -61,15 +61,15 @@ class Listing:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results. Returns None if the response is no such dict or object, or if
-        it cannot be copied with fewer results."""
+        """Returns a single row that has all results. Returns None if the response is not a dict or an
+        object with exactly one list of results, or if it cannot be copied with fewer results."""
         path = path_of(response)
         if path is None:
             return None
         results = list(results_at(response, path))
         try:
             with_results(response, path, results)
-        except Exception:  # no way is known to copy an object of this class
+        except Exception:  # an object of this class cannot be copied with fewer results
             return None
         return [results]
 
@@ -78,8 +78,8 @@ class Listing:
         return with_results(like, cast("Path", path_of(like)), rows[0])
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of a result (a text, a dict or an object). Returns None, or a
-        text of None, if no single text can be read from the result."""
+        """Returns the text, id and metadata of a result (a text, a dict or an object). If no single text
+        can be read from the result, returns None or a ``Given`` whose text is None."""
         return read_any(item)
 
 
@@ -106,7 +106,7 @@ def path_of(response: Any, *, of_any_dicts: bool = False, depth: int = 3) -> Pat
 
 
 def results_at(response: Any, path: Path) -> Sequence[Any]:
-    """Returns the list in the response to which the keys in ``path`` lead."""
+    """Returns the list of results in the response. ``path``: the keys that lead to this list."""
     for name in path:
         response = (fields_of(response) or {})[name]
     return response
@@ -116,9 +116,9 @@ def with_results(response: Any, path: Path, row: Sequence[Any], is_count: IsCoun
     """Returns a copy of the response with only the results in ``row``. ``path``: the keys that lead to
     the list of results.
 
-    Numbers that count the results are reduced by the number of omitted results. ``is_count``: a function
-    of a field's name, its value and the number of results; it returns True for further numbers that
-    count the results. None if there are no further ones.
+    Numbers that count the results are reduced by the number of omitted results. ``is_count``: returns
+    True for further numbers that count the results; its arguments are a field's name, its value and the
+    number of results. None if there are no further numbers.
     """
     return _cut(response, path, row, (len(results_at(response, path)), is_count))
 
@@ -136,8 +136,8 @@ def _cut(response: Any, path: Path, row: Sequence[Any], counted: tuple[int, IsCo
 
 
 def may_describe_results(fields: Mapping[str, Any], key: str) -> bool:
-    """Returns True iff a field other than ``key`` holds a text, a list or a dict that may describe some
-    of the results. A replay that omits these must not be shown it."""
+    """Returns True iff a field other than ``key`` is a text, a list or a dict that may describe some of
+    the results. A replay that omits results must not be shown this field."""
     others = ((name, each) for name, each in fields.items() if name != key and each)
     return any(not isinstance(each, (int, float)) and not is_silent(name, each) for name, each in others)
 
@@ -150,7 +150,8 @@ def has_text(each: object) -> bool:
     given = read_any(each)
     if given is None or not isinstance(given.text, str):
         return False
-    # A row whose columns have no names may be a list of ids, so it is a result only if it has a passage.
+    # A row whose columns have no names may be a list of ids. So it is a result only if one of its texts
+    # is long.
     return not is_listed(each) or is_passage(given.text)
 
 
@@ -173,8 +174,8 @@ def _path_to_nothing(fields: Mapping[Any, Any], depth: int = 2) -> Path | None:
 
 
 def counts_results(name: object, each: object, total: int) -> bool:
-    """Returns True iff the value ``each`` of the field ``name`` in a tool's result says how many results
-    there are. ``total``: the number of results."""
+    """Returns True iff the field ``name`` of a tool's result, with the value ``each``, says how many
+    results there are. ``total``: the number of results."""
     named = snake(name)
     may_count = named not in _OF_THE_REQUEST and _MAY_COUNT.fullmatch(named) is not None
     is_number = isinstance(each, int) and not isinstance(each, bool)
@@ -182,14 +183,14 @@ def counts_results(name: object, each: object, total: int) -> bool:
 
 
 def is_a_count(name: object, each: object) -> bool:
-    """Returns True iff ``each``, the value of a field, is a number, and a field with this name always
-    says how many results there are."""
+    """Returns True iff ``each`` is a number, and a field named ``name`` always says how many results
+    there are."""
     return snake(name) in _COUNTS and isinstance(each, int) and not isinstance(each, bool)
 
 
 def is_silent(name: object, value: object) -> bool:
-    """Returns True iff the value of the field ``name`` is the same whichever results were found, so that
-    a replay may be shown it."""
+    """Returns True iff the value of a field with this name says nothing about single results, so that a
+    replay that omits some results may be shown the field."""
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, (int, float)):

@@ -1,5 +1,5 @@
-"""This module splits the results of MCP tools. A result has content blocks, and may have structured
-content with the same facts."""
+"""This module splits the results of MCP tools. A result has content blocks, and may have the same data as
+structured content."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ _FAILED = ("isError", "is_error")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """This client splits what ``call_tool`` of a session returns.
+    """A ``Content`` is a client that splits the results of ``call_tool`` of an MCP session.
 
     An item is a content block (a text, a resource or a link to a resource), with the structured content
-    that belongs to it. If the text of a block is a JSON object, the source gets the id and the text that
-    the object holds. The error message of a failed tool is no source.
+    that belongs to it. If the text of a block is a JSON object, the source gets the id and the text in
+    this object. The error message of a failed tool is no source.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the content blocks in one row, which is empty if the tool failed. Returns None if the
+        """Returns the content blocks in one row; the row is empty if the tool failed. Returns None if the
         response is not the result of an MCP tool. Raises InvalidInput if the structured content cannot be
         divided among the blocks."""
         content: object = field_of(response, "content")
@@ -58,7 +58,7 @@ class Content:
         )
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of a content block. The text of a picture or a sound is
+        """Returns the text, id and metadata of a content block. A picture or a sound has the text
         None."""
         return read_block(item.block)
 

@@ -1,5 +1,6 @@
-"""This module splits responses of Qdrant: points in a response object, in groups, in lists, in pages
-of ``scroll`` and in batches."""
+"""This module splits responses of Qdrant into points (its search results). A response may be an object
+with points or with groups of points, a list of points, a page of ``scroll``, or a batch of such
+objects."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,16 +14,16 @@ from .reading import read_fields
 
 @dataclass(frozen=True, slots=True)
 class Qdrant:
-    """This client splits what ``query_points`` (also in batches and groups), ``search``, ``retrieve`` and
-    ``scroll`` return.
+    """This client splits the responses of ``query_points`` (also in batches and groups), ``search``,
+    ``retrieve`` and ``scroll``.
 
-    An item is a point; its text is in its payload. A group that has no points left is dropped, because
-    the server returns no empty groups.
+    An item is a point; its text is in its payload. If a group has no points left, it is removed, because
+    the server never returns an empty group.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the points: one row for each request of a batch or for each group, else a single row.
-        Returns None if the response is not one of Qdrant."""
+        """Returns the points: one row for each request of a batch or for each group; otherwise a single
+        row. Returns None if the response was not returned by Qdrant."""
         if not is_listed(response):
             return _rows_in(response)
         given = cast("Sequence[Any]", response)

@@ -1,5 +1,5 @@
-"""This module splits lists of database rows. A search with pgvector returns such lists, through any
-driver."""
+"""This module splits lists of database rows, such as the result of a search with pgvector through any
+database driver."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,12 +15,13 @@ from .reading import fields_in, read_fields
 
 @dataclass(frozen=True, slots=True)
 class TableRows:
-    """This client splits what ``fetchall()``, or ``.all()`` of SQLAlchemy, returns. An item is a row.
+    """This client splits lists of rows, as ``fetchall()``, or ``.all()`` of SQLAlchemy, returns them. An
+    item is a row.
 
-    ``text``, ``id``: the columns that hold the text and the id of a row, given by name, or by position
-    for plain tuples. Example: ``pgvector(text="content", id="id")``. If ``text`` is None, the text is
-    read from a column with a name in ``TEXT_KEYS``, such as ``text`` or ``content``, else from the only
-    column that holds a text.
+    ``text``, ``id``: the columns with the text and the id of a row, by name, or by position for plain
+    tuples. Example: ``pgvector(text="content", id="id")``. If ``text`` is None, the text is read from a
+    column with a name in ``TEXT_KEYS``, such as ``content``, or else from the only column that contains a
+    text.
     """
 
     text: str | int | None = None
@@ -61,8 +62,8 @@ class TableRows:
         return listed_like(rows[0], like)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a database row, with its other columns as metadata, as far as their values
-        are simple, such as texts and numbers. Returns None if the item is no database row."""
+        """Returns the text of a database row. Its metadata are the other columns that have simple values,
+        such as texts and numbers. Returns None if the item is no database row."""
         fields = fields_in(item)
         if fields is None:
             return None
@@ -71,8 +72,8 @@ class TableRows:
 
     @staticmethod
     def _key(column: Any, fields: Mapping[Any, Any]) -> Any:
-        """Returns the key of a column in ``fields``. A position is replaced by the column's name if the
-        row has names; any other value is returned unchanged."""
+        """Returns the key of a column in ``fields``. If the column is given by its position and the row
+        has names, this is the column's name. Any other column is returned unchanged."""
         if isinstance(column, int) and column not in fields and -len(fields) <= column < len(fields):
             return list(fields)[column]
         return column

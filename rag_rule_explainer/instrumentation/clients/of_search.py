@@ -19,17 +19,17 @@ aggregations and suggestions, are computed from all documents that match."""
 
 @dataclass(frozen=True, slots=True)
 class SearchEngine:
-    """This client splits what ``search`` and ``msearch`` return.
+    """A ``SearchEngine`` is a client that splits the responses of ``search`` and ``msearch``.
 
-    An item is a hit; its text is in its ``_source`` or ``fields``. An exact ``total`` is reduced by the
-    number of omitted hits, as if the index did not have them. ``max_score`` is the highest score of the
-    retained hits. Aggregations and suggestions are computed from the omitted hits too. So if some hits
-    are omitted from a response, reading these parts raises UntrueReplay.
+    An item is a hit; its text is in its ``_source`` or ``fields``. If hits are omitted, an exact
+    ``total`` is reduced by their number, and ``max_score`` is the highest score of the retained hits.
+    Aggregations and suggestions would still depend on the omitted hits, so reading these parts of such a
+    response raises UntrueReplay.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row of hits for each search; the row of a failed search is empty. Returns None if the
-        response is not one of Elasticsearch or OpenSearch."""
+        """Returns one row of hits for each search; the row of a failed search is empty. Returns None if
+        the response was not returned by Elasticsearch or OpenSearch."""
         body = _body(response)
         if body is None:
             return None
@@ -56,8 +56,8 @@ class SearchEngine:
         has none."""
         source = mapping_in(item.get("_source"))
         if not source:
-            # Elasticsearch returns each value in ``fields`` as a list, so a list of one value is replaced
-            # by the value.
+            # Elasticsearch returns each value in ``fields`` as a list. A list of one value is replaced by
+            # this value.
             fields = mapping_in(item.get("fields"))
             source = {name: each[0] if _is_one(each) else each for name, each in fields.items()}
         return read_fields(source)._replace(id=item.get("_id"))

@@ -16,15 +16,16 @@ _ANSWER = "answer"
 
 @dataclass(frozen=True, slots=True)
 class Tavily:
-    """This client splits what ``search``, ``extract`` and ``crawl`` return. An item is a result, a dict.
+    """This client splits the responses of ``search``, ``extract`` and ``crawl``. An item is a result,
+    which is a dict.
 
-    An answer that Tavily wrote itself (``include_answer``) combines all results. It is therefore a source
-    of its own, with the id ``answer``. Images belong to no single result, so all of them stay.
+    An answer that Tavily wrote itself (``include_answer``) depends on all results. It is therefore a
+    separate source, with the id ``answer``. Images belong to no single result, so they are never omitted.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results; Tavily's own answer follows as the last item if there is one.
-        Returns None if the response is not one of Tavily."""
+        """Returns a single row that has all results. If Tavily wrote an answer itself, the answer is the
+        last item of the row. Returns None if the response was not returned by Tavily."""
         if not isinstance(response, dict):
             return None
         fields = cast("dict[str, Any]", response)
@@ -37,8 +38,8 @@ class Tavily:
         return [[*cast("Sequence[object]", results), *answer]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of the response ``like`` with only the results in ``rows``. The answer that
-        Tavily wrote itself is one of the items; if the rows do not have it, ``answer`` is None in the
+        """Returns a copy of the response ``like`` with only the results in ``rows``. An answer that
+        Tavily wrote itself is one of the items; if it is not in ``rows``, ``answer`` is None in the
         copy."""
         results = [each for each in rows[0] if _is_result(each)]
         answers = [each[_ANSWER] for each in rows[0] if not _is_result(each)]
@@ -46,7 +47,7 @@ class Tavily:
         return with_fields(like, results=results, **own)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a result: the full text of the page if the response has it, else the
+        """Returns the text of a result: the full text of the page if the response has it, otherwise the
         passage that the search found. The text is None if the response has neither."""
         if not _is_result(item):
             return Given(item[_ANSWER], _ANSWER, {})

@@ -23,22 +23,24 @@ NOT_WRITTEN_AGAIN = (
     "says so"
 )
 _LABEL = re.compile(r"\W*(?:[^\W\d]+\W*){0,5}")
-"""Matches at most five words without a number. Such words may stand before a list of results in every
-replay, because they do not depend on single results."""
+"""Matches at most five words without a number. Such words before a list of results do not depend on
+single results, so every replay may be shown them."""
 _OF_RESULTS = re.compile(r"\b(?:documents|found|hits|matches|passages|results|sources)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class JsonListing:
-    """This client splits a text that contains a list of results, or an object that ``Listing`` can split.
+    """This client splits a text into search results. The text contains a list of results, or a dict that
+    contains such a list and that the client ``Listing`` can split.
 
     The text may be JSON, lines of JSON, a Markdown code block with JSON, JSON inside a JSON string, or
-    the ``repr`` of a list. A replay's text has the same format, with the same spaces and escapes.
+    the ``repr`` of a list. The text that a replay gets has the same format as the original one, with the
+    same spaces and escapes.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results; None if the text has none of these formats. Raises
-        InvalidInput if the text lists results but cannot be written again with fewer of them."""
+        """Returns a single row that has all results; None if the text has none of these formats. Raises
+        InvalidInput if the text lists results but cannot be written again with fewer results."""
         written = written_in(response)
         if written is None:
             return None
@@ -60,8 +62,8 @@ class JsonListing:
         return written.text_for(with_results(value, path or (), row))
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of a result, and never None: if the result has no text under
-        a usual key, the whole result as JSON counts as the text."""
+        """Returns the text, id and metadata of a result; never None. If the result has no text under a
+        usual key, its text is the whole result as JSON."""
         given = read_any(item)
         if given is not None and isinstance(given.text, str):
             return given
@@ -70,8 +72,7 @@ class JsonListing:
 
 def reads_several(text: str) -> bool:
     """Returns True iff the JSON in the text seems to contain several results. If there are words around
-    the JSON, only dicts with a text count as results, because the JSON may be an example in a document.
-    """
+    the JSON, it may be only an example in a document; then only dicts with a text count as results."""
     written = written_in(text)
     if written is None:
         return False
@@ -99,8 +100,8 @@ def _results_in(written: WrittenValue) -> Sequence[Any] | None:
 
 def _is_result(each: Any, *, alone: bool) -> bool:
     """Returns True iff ``each``, an item of a list, may be a result. ``alone``: False if there are words
-    around the list. A result must then have a text under a usual key, because the list may be an example
-    in a document."""
+    around the list. The list may then be only an example in a document, so a result must have a text
+    under a usual key."""
     if isinstance(each, str):
         return alone or is_passage(each)
     if are_messages(each):

@@ -11,12 +11,12 @@ from .reading import read_any
 from .users_functions import users_result
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
-"""The items of a response, in one row for each query. A response usually answers one query, and then has
-one row."""
+"""The items of a response, in one row for each query that the response answers. Usually, this is one
+row."""
 
 
 class Client(Protocol):
-    """A ``Client`` splits responses into items, and builds a response from a subset of the items.
+    """A ``Client`` splits responses into items, and builds a response from some of the items.
 
     An item holds all data about one result, so that it can be put into a different response of the same
     client. The methods never change their arguments.
@@ -29,7 +29,7 @@ class Client(Protocol):
 
     def response(self, rows: Rows, like: Any) -> Any:
         """Returns a copy of ``like``, the original response, that has only the items in ``rows``. There
-        are as many rows as for ``like``; an omitted item is missing from its row."""
+        are as many rows as for ``like``; a row lacks the items that are omitted."""
         ...
 
     def read(self, item: Any) -> Given | None:
@@ -75,6 +75,6 @@ class ItemsOf:
         )
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of an item that is a str, a dict or an object with a text.
-        Returns None, or a text of None, if no single text can be read from the item."""
+        """Returns the text, id and metadata of an item that is a str, a dict or an object with a text. If
+        no single text can be read from the item, returns None or a ``Given`` whose text is None."""
         return read_any(item)

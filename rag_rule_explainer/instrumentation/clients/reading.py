@@ -12,10 +12,10 @@ _VECTOR = re.compile(r"\[[-+\d.eE,\s]*\]")
 
 
 def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = None) -> Given:
-    """Returns the text and the id among fields, and the other simple fields as metadata.
+    """Returns the text and the id in ``fields``, with the other simple fields as metadata.
 
-    ``text``, ``identity``: the keys of the text and of the id. If ``text`` is None, the text is searched
-    for as by ``text_key``; if ``identity`` is None, the id is searched for under ``ID_KEYS``.
+    ``text``, ``identity``: the keys of the text and of the id. If ``text`` is None, ``text_key`` finds
+    the text. If ``identity`` is None, the id is the value under one of ``ID_KEYS``.
     """
     key = text if text is not None else text_key(fields)
     named = fields.get(identity) if identity is not None else _first(fields.get, ID_KEYS)
@@ -26,8 +26,8 @@ def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = 
 
 
 def text_key(fields: Mapping[Any, Any]) -> Any:
-    """Returns the key of the text among fields: a key in ``TEXT_KEYS``, or else the key of the only field
-    that holds a text. Returns None if there is no such field, or more than one."""
+    """Returns the key of the text in ``fields``: a key in ``TEXT_KEYS``, or else the key of the only
+    field whose value is a text. Returns None if there is no such field, or more than one."""
     usual = next((key for key in TEXT_KEYS if isinstance(fields.get(key), str)), None)
     if usual is not None:
         return usual
@@ -44,14 +44,14 @@ def read_any(item: Any) -> Given | None:
         return Given(item, None, {})
     inside = _documents_in_row(item)
     if inside:
-        # A row with several documents, or with a document and a further long text, does not show which
-        # of them is the source, so it gives None.
+        # For a row with several documents, or with a document and another long text, it is unknown which
+        # of them is the source. So None is returned.
         return read_any(inside[0]) if len(inside) == 1 else None
     fields = fields_in(item)
     if fields is not None:
         given = read_fields(fields)
-        # If the item lists results, its only text may be the query or the name of a namespace. This text
-        # is not taken for the text of a source.
+        # If the item lists results, its only text may be the query or the name of a namespace. It is then
+        # not the text of a source.
         return given._replace(text=None) if holds_results(fields) else given
     text = _first(lambda name: text_of(item, name), TEXT_KEYS)
     if text is not None and holds_results(fields_seen(item) or {}):
@@ -61,9 +61,9 @@ def read_any(item: Any) -> Given | None:
 
 
 def _documents_in_row(item: Any) -> list[Any]:
-    """Returns the documents (dicts and objects with a usual text) and the passages in a row without
-    names, such as a pair of a document and its score. Returns an empty list if there is no document in
-    it."""
+    """Returns the documents in a row whose columns have no names, such as a pair of a document and its
+    score, and then the long texts beside them. A document is a dict or an object that has its text under
+    a usual name. Returns an empty list if the row contains no document."""
     if not is_listed(item):
         return []
     documents = [each for each in item if not is_listed(each) and has_usual_text(fields_of(each) or {})]
@@ -73,7 +73,7 @@ def _documents_in_row(item: Any) -> list[Any]:
 
 def fields_in(row: Any) -> Mapping[Any, Any] | None:
     """Returns a dict or a database row as a mapping; None for other objects. The keys of a row are the
-    names of its columns, or their positions if it has no names."""
+    names of its columns, or their positions if the columns have no names."""
     inside = getattr(row, "_mapping", row)
     if isinstance(inside, Mapping):
         return cast("Mapping[Any, Any]", inside)
@@ -91,8 +91,8 @@ def _first(get: Callable[[str], Any], names: Iterable[str]) -> Any:
 
 
 def _is_text(value: object) -> bool:
-    # A database driver that does not know the vector type returns a vector as a text such as
-    # ``[0.1,0.2]``, which is not the text of a source.
+    # A database driver that does not know the vector type returns a vector as a text, such as
+    # ``[0.1,0.2]``. Such a text is not the text of a source.
     return isinstance(value, str) and not _VECTOR.fullmatch(value.strip())
 
 

@@ -1,5 +1,5 @@
-"""This module recognises texts that are treated as one source although they seem to contain several
-results, and makes the warning about them."""
+"""This module warns of texts that are treated as one source, although they seem to contain several
+results."""
 
 import re
 from collections.abc import Iterator
@@ -74,7 +74,7 @@ _PLURAL = re.compile(r"\s{0,9}<(\w{1,30}?)(?:e?s)>\s{0,9}<\1\b")
 _ADDRESS = re.compile(r"\w+://\S+")
 _FEWEST_WORDS = 3
 _WRAPPED = re.compile(r"(?:[^\n<]{0,100}:)?\s{0,9}(?:<\w{1,30}>\s{0,9})?(?=<)")
-"""Matches the text that may stand before the first tag: words that end in a colon, and an outer tag."""
+"""Matches the text that may precede the first tag: words that end in a colon, and an outer tag."""
 _SHOWN = re.compile(r"\[?(\w+)\(\w+=")
 """Matches the start of the ``repr`` of objects, such as ``[Document(id=``."""
 _INTRODUCTION = re.compile(r"\s{0,9}[^\n]{1,150}:[ \t]{0,8}\n{1,3}")
@@ -94,9 +94,9 @@ def doubt_about(item: Any, text: str, *, alone: bool) -> str:
 
 
 def _sign_in(text: str) -> str:
-    """Returns the words that mark several results in a text; empty if there are none. The first mark must
-    be at the start of the text, or below one line that ends in a colon. Otherwise the marks may belong to
-    a list of references."""
+    """Returns the words that show that a text contains several results, such as "Result 1:"; empty if
+    there are none. The first of these words must be at the start of the text, or below one line that ends
+    in a colon. Otherwise they may belong to a list of references."""
     introduction = _INTRODUCTION.match(text)
     starts = {0, len(text) - len(text.lstrip()), introduction.end() if introduction else 0}
     return next((sign for find in _SIGNS for sign in find(text, starts)), "")

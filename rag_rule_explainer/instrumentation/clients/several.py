@@ -20,9 +20,9 @@ _OF_A_DOCUMENT = frozenset(
         *("tags", "titles", "topics", "urls"),
     }
 )
-"""Keys under which a document keeps data about itself. A list under such a key contains no results."""
+"""Keys under which a document has data about itself. A list under such a key contains no results."""
 _FEWEST_WORDS = 6
-"""A text with at least this number of words counts as a passage. Tags and names are shorter."""
+"""A text with at least this many words counts as a passage. Tags and names are shorter."""
 
 
 def snake(name: object) -> str:
@@ -31,9 +31,9 @@ def snake(name: object) -> str:
 
 
 def fields_seen(value: Any) -> Mapping[Any, Any] | None:
-    """Returns the fields of a dict or an object. If an object computes values by properties, only the
-    properties with a name in ``LISTS_OF_TEXTS`` are read. Returns None for a value that is neither a dict
-    nor an object."""
+    """Returns the fields of a dict or an object. Of an object's properties, only those with a name in
+    ``LISTS_OF_TEXTS`` are read, because reading a property runs code. Returns None for any other
+    value."""
     fields = fields_of(value)
     if fields is None or isinstance(value, Mapping):
         return fields
@@ -51,8 +51,8 @@ def is_passage(text: str) -> bool:
 
 
 def are_messages(each: object) -> bool:
-    """Returns True iff ``each`` is a chat message, that is, a dict with a role. A message is part of one
-    document and not a result."""
+    """Returns True iff ``each`` is a chat message: a dict with a role. A message is part of one document
+    and not a result."""
     return "role" in mapping_in(each)
 
 
@@ -68,8 +68,8 @@ def lists_results(value: Any, depth: int = 3) -> bool:
 
 
 def is_response(result: object) -> bool:
-    """Returns True iff the value that a search returned is a response with a list of results (which may
-    be empty), and not a single document."""
+    """Returns True iff a search's result is a response with a list of results (which may be empty), and
+    not a single document."""
     fields = fields_seen(result)
     if fields is None or _is_its_own_part(fields):
         return False
@@ -79,8 +79,8 @@ def is_response(result: object) -> bool:
 
 def lists_several(fields: Mapping[Any, Any]) -> bool:
     """Returns True iff these fields belong to a response with a list of results. If no field has a usual
-    name of a text, any list with items counts as a list of results: a text under another name is probably
-    the query, and not a document."""
+    name of a text, any list that is not empty counts as a list of results, because a text under another
+    name is probably the query."""
     return (
         lists_results(fields)
         or any(_lists_dicts(name, each) for name, each in fields.items())
@@ -89,9 +89,9 @@ def lists_several(fields: Mapping[Any, Any]) -> bool:
 
 
 def holds_results(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff these are the fields of a whole response, and not of one result. They belong to a
-    response in two cases: results with texts are listed under a usual name; or there is a list of
-    results, and no text under a usual name."""
+    """Returns True iff these are the fields of a whole response, and not of one result. This is so in two
+    cases: there are results with texts in a list with a usual name; or there is a list of results, and no
+    text with a usual name."""
     named = any(
         snake(name) in LISTS_OF_TEXTS
         and is_listed(each)
@@ -120,7 +120,7 @@ def _are_results(name: object, values: Sequence[Any], depth: int) -> bool:
 
 def _lists_dicts(name: object, each: Any) -> bool:
     """Returns True iff a field other than ``metadata`` is a list of dicts. A dict or an object with such
-    a field is not a single document."""
+    a field does not count as a single document."""
     return name != "metadata" and is_listed(each) and any(isinstance(one, Mapping) for one in each)
 
 
@@ -131,8 +131,8 @@ def _has_text(each: object) -> bool:
 
 
 def _is_its_own_part(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff an object only repeats its text in a list: the list has one block with the same
-    text, as in the output of a tool. The list is then no list of results."""
+    """Returns True iff an object has a text and a list whose only entry is a block with the same text, as
+    the outputs of some tools have. Such a list does not count as a list of results."""
     own = next((fields[key] for key in TEXT_KEYS if isinstance(fields.get(key), str)), None)
     lists: list[Any] = [each for each in fields.values() if is_listed(each) and each]
     parts = lists[0] if len(lists) == 1 else ()

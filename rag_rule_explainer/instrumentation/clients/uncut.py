@@ -8,19 +8,19 @@ from ..run_context import refused
 
 
 class Uncut(dict[str, Any]):
-    """An ``Uncut`` replaces a part of a response in a replay that omits documents of the response. Every
-    access to it raises UntrueReplay, since the part also depends on the omitted documents.
+    """An ``Uncut`` replaces a part of a response that was computed from documents which the replay omits.
+    Every access to it raises UntrueReplay.
 
     ``name``: the name of the part, for the message.
     """
 
     def __init__(self, name: str) -> None:
-        # The dict is not empty, because JSON encoders do not read the items of an empty one.
+        # The dict gets an entry, because JSON encoders do not access an empty dict.
         super().__init__({name: None})
         self.name = name
 
     def __deepcopy__(self, _: object) -> "Uncut":
-        return self  # this package copies outputs and inputs; a copy is not an access by the application
+        return self  # this package makes copies itself, so a copy is no access by the application
 
 
 def _refuse(part: Uncut, *_: object) -> NoReturn:

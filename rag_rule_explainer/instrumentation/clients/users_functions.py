@@ -12,13 +12,13 @@ from ...probing.transient import is_transient
 def users_result(name: str, function: Callable[..., Any], *given: Any, what: str = "") -> Any:
     """Calls a user's function, and returns its result.
 
-    ``name``: the parameter through which ``gate`` got the function. ``given``: the function's arguments.
-    ``what``: words for the value that the function has to return, for the error message; empty if it may
-    return None.
+    ``name``: the parameter of ``gate`` with this function. ``given``: the function's arguments. ``what``:
+    words for the value that the function has to return, for the error message; empty if it may return
+    None.
 
-    Raises InvalidInput, which names the function, if the function raises an error or returns None where
-    ``what`` is set. A transient error (one that a repetition may avoid) is raised unchanged, so that the
-    run is retried.
+    Raises InvalidInput, which names the function, if the function raises an error, or returns None
+    although ``what`` is set. A transient error (one that a repetition may avoid) is raised unchanged, so
+    that the run is retried.
     """
     try:
         result = function(*given)

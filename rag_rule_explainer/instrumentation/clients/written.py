@@ -1,5 +1,5 @@
-"""This module parses values in a text (as JSON, as lines of JSON, or as a ``repr`` of Python), and writes
-other values in the same format."""
+"""This module parses values in a text, and writes other values in the same format: JSON, lines of JSON,
+or the ``repr`` of Python."""
 
 import ast
 import json
@@ -68,13 +68,14 @@ def written_in(text: object) -> WrittenValue | None:
 
 def value_in_json(text: object) -> object:
     """Returns the list or object if the whole text is one JSON list or object. Returns None for any other
-    text, and for a value that is no text."""
+    text, and if ``text`` is not a text."""
     found = _json(text.strip()) if isinstance(text, str) else _MISSING
     return cast("object", found) if isinstance(found, (list, dict)) else None
 
 
 def _cores(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yields each part of a text that may be a written value, with the text before and after it."""
+    """Yields each part of a text that may be a value written as JSON or as Python prints it, as a triple:
+    the text before the part, the part, and the text after it."""
     yield _around(text, 0, len(text))
     start, end = text.find(_FENCE), text.rfind(_FENCE)
     line = text.find("\n", start)
@@ -98,7 +99,8 @@ def _around(text: str, start: int, end: int) -> tuple[str, str, str]:
 
 def _read(core: str) -> tuple[Any, Write | None] | None:
     """Returns the list or object that the text contains, and a function that writes another value in the
-    same format; None if the text contains none."""
+    same format, or None if this format is unknown. Returns None if the text contains no list or
+    object."""
     if core.startswith('"'):
         return _quoted(core)
     if not core.startswith(("{", "[", "(")):
@@ -127,7 +129,7 @@ def _quoted(core: str) -> tuple[Any, Write | None] | None:
 
 def _lines(core: str) -> tuple[Any, Write | None] | None:
     """Returns the values in a text that consists of several values, such as lines of JSON, and a function
-    that writes others in the same format; None for other texts."""
+    that writes other values in the same format. Returns None for other texts."""
     pieces, gaps = _pieces(core)
     if len(pieces) < 2:
         return None
@@ -178,7 +180,7 @@ def _python(text: str) -> Any:
 
 
 def literal_in(text: str, missing: Any) -> Any:
-    """Returns the value that Python prints as this text; ``missing`` if there is none."""
+    """Returns the value of which this text is the ``repr`` in Python; ``missing`` if there is none."""
     if _STRANGE_ESCAPE.search(text):
         return missing
     try:

@@ -2,7 +2,7 @@
 
 Replays start from the context that the baseline left, in which the baseline may have set variables. Each
 of these variables gets its earlier value back during a replay. A variable that had neither a value nor a
-default before the baseline cannot be reset: replays find the value that the baseline set.
+default before the baseline cannot be reset, so replays find the value that the baseline set.
 """
 
 from collections.abc import Generator
@@ -16,7 +16,7 @@ Values = dict[ContextVar[Any], Any]
 
 @dataclass(slots=True, eq=False)
 class Contexts:
-    """This class resets each context variable that the baseline has set. ``kept``: the variables that
+    """A ``Contexts`` resets each context variable that the baseline has set. ``kept``: the variables that
     cannot be reset, because they had no value before the baseline."""
 
     kept: tuple[ContextVar[Any], ...] = ()
@@ -44,8 +44,8 @@ class Contexts:
                 variable.reset(token)
 
     def put_back(self) -> None:
-        """Resets the variables permanently to the values from before the baseline. A variable is left
-        unchanged if it no longer has the value that the baseline set."""
+        """Resets the variables permanently to the values from before the baseline. A variable that no
+        longer has the value that the baseline set stays unchanged."""
         now = copy_context()
         for variable, value in self._before.items():
             if variable in now and now[variable] is self._left[variable]:

@@ -1,5 +1,5 @@
-"""This module copies objects of any class. It also describes objects in texts, by which objects can be
-compared."""
+"""This module copies objects of any class. It also describes an object by a text, so that objects can be
+compared by their texts."""
 
 import json
 import re
@@ -19,13 +19,13 @@ from .live import entries_now, members_now, unchanged
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 _OF_TABLES = ("pandas", "polars")
 _DEPTH = 3
-"""Objects whose ``repr`` shows only an address are described by their attributes, down to this number of
-levels."""
+"""The number of levels of attributes by which an object is described if its ``repr`` shows only an
+address."""
 
 
 def copied(given: Any) -> Any:
-    """Returns a deep copy of an object. If no deep copy can be made, returns a shallow one; if none can
-    be made at all, returns the object itself."""
+    """Returns a deep copy of an object. If that fails, returns a shallow copy; if this fails too, returns
+    the object itself."""
     try:
         return unchanged(lambda: deepcopy(given))
     except Exception:  # noqa: S110 -- A user's ``__deepcopy__`` may raise any error.
@@ -52,7 +52,7 @@ def _description(value: Any, depth: int) -> str:
 
     try:
         return json.dumps(_with_keys_as_they_are(value, depth), sort_keys=True, default=shown)
-    # JSON cannot hold keys of several types, a value that contains itself, or too many levels. Such a
+    # JSON does not allow keys of several types, a value that contains itself, or too many levels. Such a
     # value is described by its ``repr``.
     except (TypeError, ValueError, RecursionError):
         with suppress(RecursionError):
@@ -61,7 +61,7 @@ def _description(value: Any, depth: int) -> str:
 
 
 def _with_keys_as_they_are(value: Any, depth: int) -> Any:
-    """Returns the value in a form that JSON keeps exact: a dict with keys other than texts becomes a
+    """Returns the value in a form that JSON does not change: a dict with keys other than texts becomes a
     list, because JSON would turn a key 1 into "1"."""
     if isinstance(value, (list, tuple)):
         return [_with_keys_as_they_are(each, depth) for each in members_now(cast("Sequence[Any]", value))]
@@ -82,7 +82,7 @@ def _shown(value: object, depth: int) -> Any:
     if of_function is not None:
         return of_function
     if hasattr(value, "tobytes") and hasattr(value, "dtype"):
-        # The ``repr`` of a long array omits its middle, so a digest of all values is used.
+        # The ``repr`` of a long array omits its middle, so a digest of all its values is added.
         array = cast("Any", value)
         return ["array", str(array.dtype), repr(array.shape), _digest(array.tobytes())]
     if isinstance(value, (set, frozenset)):
@@ -97,8 +97,8 @@ def _of_object(value: object, depth: int) -> Any:
     said = repr(value)
     if isinstance(value, (type, ModuleType, PurePath)):
         return said
-    # A ``repr`` may omit attributes, such as a secret, or show only the beginning of a long one. So the
-    # attributes are described in addition to it.
+    # A ``repr`` may omit an attribute, such as a secret, or show only the beginning of its value. So the
+    # attributes are added.
     attributes = {} if depth <= 0 else dict(own_attributes(value))
     if not attributes and not _ADDRESS.search(said):
         return said
@@ -140,14 +140,14 @@ def _of_function(value: object, depth: int) -> Any:
 
 
 def _inside(value: Any, depth: int) -> str:
-    # At depth 0, attributes of objects are no longer described. Values to which functions refer are
-    # described further, down to ``-_DEPTH``, because functions often enclose other functions.
+    # At depth 0, attributes of objects are no longer described. The description of functions continues
+    # down to ``-_DEPTH``, because functions often enclose other functions.
     return _description(value, depth - 1) if depth > -_DEPTH else ""
 
 
 def _of_code(code: CodeType) -> str:
-    """Returns a digest of the code. It does not depend on the file or the lines in which the code is
-    written."""
+    """Returns a digest of the code. The digest does not depend on the file and the lines in which the
+    code is written."""
     constants = [_of_code(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
     said = repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
     return _digest(said.encode("utf-8", "surrogatepass"))

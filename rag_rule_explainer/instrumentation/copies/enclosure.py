@@ -1,7 +1,7 @@
 """This module finds out whether the instances of a class keep all their state in their attributes. If so,
 a copy of the attributes is a complete copy of the instance.
 
-Code "reaches out" if it uses globals, files or libraries in which state may be kept. Code that cannot be
+Code *reaches out* if it uses globals, files or libraries that may store state. Code that cannot be
 checked counts as reaching out.
 """
 
@@ -56,8 +56,8 @@ _ENCLOSED = {
     "uuid",
     "warnings",
 }
-"""Libraries whose functions store nothing about the code that calls them. Code that calls them does not
-reach out."""
+"""Libraries whose functions store nothing for the code that calls them. Code that calls these functions
+does not reach out."""
 
 _GENERATED = "<string>"
 """The file name of code that a library such as ``dataclasses`` generates."""
@@ -73,10 +73,10 @@ _verdicts: WeakKeyDictionary[Any, dict[tuple[str, ...], bool]] = WeakKeyDictiona
 
 
 def keeps_to_itself(thing: type | FunctionType, trusted: tuple[str, ...] = ()) -> bool:
-    """Returns True iff the code of the class or function does not reach out, so that all state is in the
-    instances.
+    """Returns True iff the code of the class or function does not reach out (use globals, files or
+    libraries that may store state). All state is then in the instances.
 
-    ``trusted``: packages and modules that are known to keep no state.
+    ``trusted``: packages and modules that are known to store no state.
     """
     known = _verdicts.setdefault(thing, {})
     if trusted not in known:
@@ -85,16 +85,16 @@ def keeps_to_itself(thing: type | FunctionType, trusted: tuple[str, ...] = ()) -
 
 
 class _Looking:
-    """This class checks a class or function, and everything that its code names, for code that reaches
-    out. Each object is checked once."""
+    """A ``_Looking`` checks a class or function, and everything that its code names, for code that
+    reaches out (uses globals, files or libraries that may store state). Each object is checked once."""
 
     def __init__(self, trusted: tuple[str, ...]) -> None:
         self._trusted = trusted
         self._seen: set[int] = set()
 
     def at_value(self, value: object) -> bool:
-        """Returns True iff this value gives code no way to store state outside of instances. A number
-        gives no such way, but an unknown module may."""
+        """Returns True iff code cannot store state outside of instances by this value. For example, it
+        cannot by a number, but it may by an unknown module."""
         if isinstance(value, _CONSTANTS) or id(value) in self._seen:
             return True
         if isinstance(value, tuple):
@@ -119,7 +119,7 @@ class _Looking:
             return True
         entries = {name: entry for name, entry in vars(owner).copy().items() if name != "model_config"}
         if any(isinstance(entry, _MUTABLE) and name[:2] != "__" for name, entry in entries.items()):
-            return False  # All instances of the class share this attribute, so it may hold state.
+            return False  # All instances of the class share this attribute, so it may store state.
         functions = (function for entry in entries.values() for function in _functions(entry))
         return all(map(self._at_function, functions))
 
@@ -148,7 +148,7 @@ class _Looking:
 
 
 def is_within(module: str, packages: tuple[str, ...]) -> bool:
-    """Returns True iff the module is one of these packages or modules, or a module in one of the
+    """Returns True iff ``module`` is one of these packages or modules, or is inside one of the
     packages."""
     return any(module == each or module.startswith(f"{each}.") for each in packages)
 
@@ -176,5 +176,5 @@ def _steps(code: CodeType) -> Iterator[dis.Instruction]:
 def _content(cell: Any) -> object:
     try:
         return cell.cell_contents
-    except ValueError:  # the cell is empty, so it holds no state
+    except ValueError:  # an empty cell contains no state
         return None

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True, eq=False)
 class Environment:
-    """This class stores the environment variables that runs set, each with its value from before it was
-    first set.
+    """An ``Environment`` stores the environment variables that runs set, each with its value from before
+    a run first set it.
 
-    ``raced``: the name of a variable that one run set while other runs may have been active. These may
-    have read the wrong value. Empty if there is no such variable.
+    ``raced``: the name of a variable that one run set while other runs may have been active, so that the
+    other runs may have read a wrong value; empty if there is no such variable.
     """
 
     _before: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -36,8 +36,8 @@ class Environment:
 
     @contextmanager
     def as_before(self) -> Generator[None, None, None]:
-        """Restores the values from before the baseline for the duration of the block, in which a
-        replay runs. No other replay may run at that time."""
+        """Restores the values from before the baseline while a replay runs in the block. At the end, the
+        values from the beginning of the block come back. No other replay may run meanwhile."""
         left = {name: os.environ.get(name) for name in self._before}
         _set(self._before)
         try:

@@ -1,8 +1,9 @@
-"""This module replaces methods on classes during explanations, and restores the original methods
+"""This module replaces methods of classes during explanations, and restores the original methods
 afterwards.
 
-Each method is replaced on a root class and on every loaded subclass that defines it. Outside of a run, a
-replacement only calls the original method, so other users of the class are not affected.
+Each method is replaced on one class, the *root class*, and on every loaded subclass of it that defines
+the method. Outside of a run, a replacement only calls the original method, so that other users of the
+class are not affected.
 """
 
 import re
@@ -19,17 +20,20 @@ from .layers import is_put_on_again, put_on, take_off
 Wrapping: TypeAlias = Callable[[str, Any], Any]
 """A function that takes a method's name and the method, and returns the replacement of the method."""
 Root: TypeAlias = tuple[str, str]
-"""The name of the module that defines a root class, and the name of the class."""
+"""The name of the module that defines a root class, and the name of the class. Methods are replaced on a
+root class and on its subclasses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interception:
-    """An ``Interception`` names methods of a root class that are replaced once the class is imported.
+    """An ``Interception`` says which methods of a class are replaced as soon as the class is imported.
+    This class is called the *root class*; the methods are replaced on its subclasses too.
 
-    ``names``: the pattern that the methods' names match. ``wrapping``: makes the replacements.
-    ``inherited``: methods that are also replaced on classes that only inherit them, such as ``__init__``
-    of ``object``. ``added``: methods that are replaced on the root class alone, whether it
-    defines or inherits them.
+    ``module``, ``owner``: the module and the name of the root class. ``names``: the pattern that the
+    methods' names match. ``wrapping``: makes the replacements. Usually, a class gets a replacement only
+    if it defines the method itself. ``inherited``: methods that are replaced even on a class that does
+    not define them, such as ``__init__``, which it may have from ``object``. ``added``: methods that are
+    replaced only on the root class, whether or not it defines them itself.
     """
 
     module: str
@@ -41,11 +45,11 @@ class Interception:
 
     @property
     def place(self) -> Root:
-        """Returns the module and the name of the root class."""
+        """Returns the module and the name of the root class, on which methods are replaced."""
         return self.module, self.owner
 
     def root(self) -> type | None:
-        """Returns the root class; None if its module is not loaded yet."""
+        """Returns the root class, on which methods are replaced; None if its module is not loaded yet."""
         return _root_at(self.place)
 
 
@@ -71,8 +75,8 @@ def _with_subclasses(root: type) -> dict[type, None]:
 
 
 def _has_new_at(place: Root, known: dict[type, None]) -> bool:
-    """Returns True iff the root class, or a subclass of it, was loaded and is not yet among the ``known``
-    classes."""
+    """Returns True iff the root class or a subclass of it was loaded after ``known`` was made: the
+    classes that are known so far."""
     if place[0] not in sys.modules:
         return False
     root = _root_at(place)
@@ -91,8 +95,8 @@ def _is_held(owner: type) -> bool:
 
 
 def _inherited(owner: type, name: str, found: Any) -> Any:
-    """Returns a new method ``name`` for a class that only inherits it. The new method calls the
-    inherited one (``found``), like ``super()`` would."""
+    """Returns a method ``name`` for a class that only inherits it. This method calls the inherited one
+    (``found``), as ``super()`` would."""
 
     @wraps(found)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -112,8 +116,8 @@ class Patches:
         self._at_root: dict[Root, list[Interception]] = {}
         for each in self._interceptions:
             self._at_root.setdefault(each.place, []).append(each)
-        # The method names that match no pattern. They are remembered because most classes have many
-        # method names in common, and these need not be matched again.
+        # The names of methods that match no pattern. They are stored because most classes have many
+        # method names in common, which are then not matched again.
         self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
         # The key is the ``id()`` of an interception and a method's name. The value is True if the
         # interception's pattern matches the name.
@@ -148,7 +152,7 @@ class Patches:
         self.wrap_loaded_classes()
 
     def stop(self) -> None:
-        """Ends the effect of one ``start``. The last ``stop`` restores the original methods of all
+        """Ends the effect of one call of ``start``. The last call restores the original methods of all
         classes."""
         with self._lock:
             self._users -= 1
@@ -158,15 +162,15 @@ class Patches:
                 self._unwrap()
 
     def wrap_loaded_classes(self) -> None:
-        """Replaces the methods of classes that were loaded since the last call. Does nothing if all calls
-        of ``start`` have been ended by ``stop``."""
+        """Replaces the methods of classes that were loaded since the last call. Does nothing if no
+        explanation is active: each ``start`` was ended by a ``stop``."""
         with self._lock:
-            # A replay may still run after its explanation was aborted. Nothing must be replaced for it
-            # then, because nothing would restore the methods.
+            # A replay may still run after its explanation was aborted. Methods that are replaced then
+            # would never be restored, so none is replaced.
             if not self._users:
                 return
-            # Usually there is no new class. This method runs before each replay, so the quick check comes
-            # first.
+            # Usually there is no new class. This quick check comes first, because this method runs before
+            # each replay.
             places = [place for place, known in self._known.items() if _has_new_at(place, known)]
             new = {place: self._new_at(place) for place in places}
             for interception in self._interceptions if new else ():
@@ -174,8 +178,8 @@ class Patches:
                     self._wrap(owner, names, interception)
 
     def _new_at(self, place: Root) -> list[tuple[type, list[str]]]:
-        """Returns the classes that were loaded since the last call, each with the names of its methods
-        that match a pattern."""
+        """Returns the classes that were loaded since the last call, each with the names of those of its
+        methods that match a pattern."""
         interceptions, known, root = self._at_root[place], self._known[place], _root_at(place)
         loaded = {} if root is None else _with_subclasses(root)
         left_alone = self._left_alone[place]
@@ -247,7 +251,7 @@ class Patches:
                 original.__func__(cls, **kwargs)
             self.wrap_loaded_classes()
 
-        # Its parameters have no known types, because those of the replaced method have none.
+        # The parameters have no known types, because those of the replaced method have none.
         hook: Any = classmethod(init_subclass)  # pyright: ignore[reportUnknownVariableType]
         put_on(self, root, _HOOK, original, hook)
 

@@ -1,9 +1,9 @@
 """This module isolates the memory of an application, so that every replay reads what the baseline read.
 *Memory objects* are objects that store data between runs, such as a chat history.
 
-The content of each memory object is copied when the baseline first uses the object. A replay works on its
-own copy of this content, and its writes are dropped with the copy. The integrations replace the methods
-of the memory objects for this.
+When the baseline first uses a memory object, its content is copied. A replay works on its own copy of
+this content, and its writes are dropped with this copy. For this, the integrations replace the methods of
+the memory objects.
 """
 
 import threading
@@ -19,7 +19,7 @@ from .live import entries_now, unchanged
 
 class Same:
     """A ``Same`` is a dict key for an object. Two keys are equal only if they are keys of the same
-    object, compared by identity.
+    object.
 
     The key keeps the object alive, so that no other object gets its address.
     """
@@ -38,22 +38,21 @@ class Same:
 
 @dataclass(slots=True, eq=False)
 class State:
-    """A ``State`` holds the content of memory objects as one run sees it, and knows which objects the run
-    made.
-
-    ``live``: True if the run writes to the real objects; this is so if the baseline is the user's own
-    run. ``before``: for each key, the content of an object when the baseline first used it. This content
-    shows what the application remembers. ``aside``: the same for objects such as an index, which
-    influence answers only through retrieval and are no memory. ``first``: the state of the baseline;
-    None if this state is the baseline's. ``edit``: a function that returns content without the sources
-    that a replay omits; None if no content is changed.
-    """
+    """A ``State`` holds the content of memory objects for one run, and knows which objects the run
+    made."""
 
     live: bool = False
+    """True if the run writes to the real objects, because it is the user's own run."""
     before: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    """For each key, the content of an object when the baseline first used it. This content shows what the
+    application remembers."""
     aside: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    """For each key, the earlier content of an object that is no memory, such as an index. Such an object
+    influences answers only through retrieval."""
     first: "State | None" = None
+    """The state of the baseline; None if this state is the baseline's."""
     edit: Callable[[Any], Any] | None = None
+    """Returns content without the sources that a replay omits; None if no content is changed."""
     _copies: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
     _own: dict[int, tuple[object, object]] = field(default_factory=dict[int, tuple[object, object]])
     _born: dict[Same, Hashable] = field(default_factory=dict[Same, Hashable])
@@ -83,15 +82,17 @@ class State:
             return self.known(key)
 
     async def aread(self, key: Hashable, reading: Callable[[], Awaitable[Any]]) -> Any:
-        """Returns the same as ``read``, but awaits ``reading``, which is an async function."""
+        """Returns a copy of the content that a memory object had when it was first read, as ``read``
+        does. ``reading``: an async function that reads the content from the real object."""
         if key not in self.before:
-            # Several readings may run concurrently. All of them return the result of the reading that
-            # ends first.
+            # Several reads may run concurrently. All of them return the result of the read that ends
+            # first.
             self.before.setdefault(key, copied(await reading()))
         return self.known(key)
 
     def known(self, key: Hashable) -> Any:
-        """Returns a copy of the content that was read under the key, without what the run omits."""
+        """Returns a copy of the content that was read with this key, without the sources that the run
+        omits."""
         return self.edited(copied(self.before[key]))
 
     def edited(self, content: Any) -> Any:
@@ -99,8 +100,8 @@ class State:
         return content if self.edit is None else self.edit(content)
 
     def edit_attributes(self, thing: Any) -> Any:
-        """Removes the sources that the run omits from the attributes of one of its own copies, and
-        returns the copy."""
+        """Removes the sources that the run omits from the attributes of ``thing``, which is one of the
+        run's own copies, and returns it."""
         if self.edit is None:
             return thing
         attributes: dict[str, Any] = getattr(thing, "__dict__", {})
@@ -117,14 +118,14 @@ class State:
         return thing
 
     def kept(self, key: Hashable, making: Callable[[], Any]) -> Any:
-        """Returns the object that ``aside`` holds under the key. ``making`` makes it at the first call of
-        any run; all later calls return the same object."""
+        """Returns the object that is stored in ``aside`` under the key. At the first call of any run,
+        ``making`` makes it; later calls return the same object."""
         with self._lock:
             return self.aside[key] if key in self.aside else self.aside.setdefault(key, making())
 
     def own(self, key: Hashable, making: Callable[[], Any]) -> Any:
-        """Returns this run's own copy of the object with this key. The first call makes the copy by
-        ``making``."""
+        """Returns this run's own copy of the object with this key. At the first call, ``making`` makes
+        the copy."""
         with self._lock:
             if key not in self._copies:
                 made = making()
@@ -137,11 +138,12 @@ class State:
         self._own[id(copy)] = copy, original
 
     def owned(self, key: Hashable) -> Any:
-        """Returns this run's own copy under the key; None if it has made no copy."""
+        """Returns this run's own copy of the object with this key; None if the run has made no copy of
+        it."""
         return self._copies.get(key)
 
     def has(self, key: Hashable) -> bool:
-        """Returns True iff this run has made its own copy under the key."""
+        """Returns True iff this run has made its own copy of the object with this key."""
         return key in self._copies
 
     def owns(self, thing: object) -> bool:
@@ -149,24 +151,26 @@ class State:
         return id(thing) in self._own
 
     def original(self, thing: object) -> Any:
-        """Returns the original of a copy that the baseline made; None if ``thing`` is no such copy, or if
-        this state is the baseline's."""
+        """Returns the original of which the baseline made the copy ``thing``. Returns None if ``thing``
+        is no such copy, or if this state is the baseline's."""
         return None if self.first is None else self.first.copied_from(thing)
 
     def copied_from(self, copy: object) -> Any:
-        """Returns the original of one of this run's own copies; None for any other object."""
+        """Returns the original of which this run made ``copy``; None if ``copy`` is none of this run's
+        copies."""
         return self._own.get(id(copy), (None, None))[1]
 
     @contextmanager
     def birth_of(
         self, thing: object, key: Hashable = None, unsaid: tuple[object, ...] = ()
     ) -> Generator[None, None, None]:
-        """Records that this run constructs an object in the block. Such an object needs no copy.
+        """Records that this run constructs an object in the block, so that the run uses it without a
+        copy.
 
-        ``thing``: the object. ``key``: a key by which other runs recognise the object that they
-        construct in its place; None if they need not. ``unsaid``: those arguments of the constructor of
-        which ``key`` contains only the class. If other objects are passed for them, the constructed
-        object gets another key.
+        ``thing``: the object. ``key``: equal for the objects that different runs construct for the same
+        purpose; None if such objects need not be recognised. ``unsaid``: arguments of the constructor of
+        which ``key`` contains only the class. If a second object is constructed with the same ``key`` but
+        with other such arguments, it counts as an object for another purpose.
         """
         with self._lock:
             if unsaid:
@@ -192,9 +196,9 @@ class State:
         return bool(self._being_made) and id(thing) in self._being_made
 
     def note_birth(self, thing: object, key: Hashable = None) -> None:
-        """Records that this run made the object. ``key``: a key by which other runs recognise the object
-        that they make in its place; None if they need not. If a run makes several objects with the same
-        ``key``, they are numbered in the order in which they are made."""
+        """Records that this run made the object. ``key``: equal for the objects that different runs make
+        for the same purpose; None if such objects need not be recognised. If a run makes several objects
+        with the same ``key``, they are numbered in order."""
         with self._lock:
             if Same(thing) not in self._born:
                 self._born[Same(thing)] = None if key is None else self._next_of(key)
@@ -217,11 +221,11 @@ class State:
         return Same(thing) in self._born or Same(thing) in self._written
 
     def set_key(self, thing: object, key: Hashable) -> None:
-        """Stores a key for an object. Other runs may make an object for the same purpose, such as for
-        the history of the same chat session. ``key``: has to be equal for all these objects."""
+        """Stores a key for an object. If other runs make an object for the same purpose, such as for the
+        history of the same chat session, ``key`` must be equal for all these objects."""
         self._keys[Same(thing)] = key
 
     def key_of(self, thing: object) -> Hashable:
-        """Returns the key that ``set_key`` stored for this object. It is equal to the keys of the objects
-        that other runs make for the same purpose. None if the object has no such key."""
+        """Returns the key that ``set_key`` stored for this object; None if there is none. Objects that
+        other runs make for the same purpose have an equal key."""
         return self._keys.get(Same(thing), self._born.get(Same(thing)))

@@ -1,7 +1,7 @@
 """This module makes *twins*: copies of objects that share no mutable state with their originals.
 
-A twin is made only of an object that keeps all its state in its attributes. If some state may be
-elsewhere (in a file, a database, a global), no twin is made and NoTwin is raised.
+A twin is made only of an object that keeps all its state in its attributes. If some state may be outside
+of them (in a file, a database or a global), NoTwin is raised.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ _LOCKS: dict[type, Callable[[], Any]] = {
 
 
 class NoTwin(Exception):
-    """This error says that no twin can be made of an object, because some of its state may be outside of
-    its attributes, or cannot be copied."""
+    """This error says that no twin (copy for a replay) of an object can be made, because some of its
+    state may be outside of its attributes, or cannot be copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Twins:
-    """This class makes twins: isolated copies that a replay can use without changing the originals.
+    """A ``Twins`` makes twins: isolated copies that a replay can use without changing the originals.
 
     ``trusted``: packages and modules whose classes are known to keep all their state in their instances.
     ``shares``: returns the classes whose instances, such as models, are not copied but shared with the
@@ -53,7 +53,8 @@ class Twins:
     copied: tuple[str, ...] = ()
 
     def of(self, thing: Any) -> Any:
-        """Returns a twin of the object. Raises NoTwin if no twin can be made."""
+        """Returns a twin of the object: an isolated copy, which a replay can use. Raises NoTwin if no
+        twin can be made."""
         kind = cast("type[Any]", type(thing))
         if not keeps_to_itself(kind, self.trusted):
             raise NoTwin(kind.__name__)
@@ -61,19 +62,19 @@ class Twins:
         return _Copying(self, self.shares(), own_code).thing(thing, locks=True)
 
     def described(self, thing: Any) -> str:
-        """Returns a text that describes the object's content, except for the objects that its twin shares
-        with it. Equal contents have equal texts."""
+        """Returns a text that describes the object's content. Equal contents have equal texts. Leaves out
+        the objects that a twin (copy for a replay) shares with the object."""
         shared = self.shares()
         return described({n: v for n, v in state_of(thing).items() if not isinstance(v, shared)})
 
 
 @dataclass(slots=True)
 class _Copying:
-    """This class makes one twin, the copy of an object for a run.
+    """A ``_Copying`` makes one twin, the copy of an object for a run.
 
     ``shared``: the classes whose instances are not copied. ``own_code``: True if the class of the object
-    is the user's own. Functions that the object refers to are then also checked for state that is not in
-    the object.
+    is the user's own. The functions to which the object refers are then checked too, because they may use
+    state outside of the object.
     """
 
     twins: Twins
@@ -117,7 +118,7 @@ class _Copying:
         kind = cast("type[Any]", type(thing))
         try:
             twin = self.memo[id(thing)] = object.__new__(kind)
-        except TypeError as error:  # the class may keep state in C, where no attribute shows it
+        except TypeError as error:  # the class is implemented in C, and may keep state there
             raise NoTwin(kind.__name__) from error
         attributes: dict[str, Any] = _get(twin, "__dict__", {})
         in_slots = _in_slots(thing)
@@ -173,8 +174,8 @@ _COPIERS: dict[type, Callable[[_Copying, Any], Any]] = {
 
 
 def _are_numbers(value: list[Any]) -> bool:
-    """Returns True for a list of floats, such as an embedding, whose items need not be copied. The check
-    is fast, because such lists are long."""
+    """Returns True for a list of floats, such as an embedding, whose items need not be copied. Such lists
+    are long, so ``array`` is used, which checks the items fast."""
     if not value or type(value[0]) is not float:
         return False
     try:

@@ -1,1 +1,1 @@
-"""This package isolates an application's memory: each run reads and writes a copy of its own."""
+"""This package isolates an application's memory: each run reads and writes its own copy."""

@@ -1,8 +1,8 @@
 """This module gives each run its own copy of an object's attributes.
 
-The object itself is not copied. While a run reads or sets its attributes, the run's copy is used instead.
-Plain data among the attributes is copied. Other objects, such as a client, are shared by all runs, unless
-they are isolated themselves.
+The object itself is not copied. When a run reads or sets an attribute, the run's copy is used instead.
+Plain data among the attributes is copied. All runs share other objects, such as a client, unless these
+objects are isolated themselves.
 """
 
 from collections import deque
@@ -20,19 +20,19 @@ from ..run_context import refused
 from .isolating import current_state
 
 PARTS = ("__dict__", "__pydantic_private__", "__pydantic_fields_set__", "__pydantic_extra__")
-"""The dicts that hold the attributes of an object. Objects of all classes have the first one; only
-pydantic models have the other dicts."""
+"""The dicts with the attributes of an object. All objects have the first one, and only pydantic models
+have the others."""
 
 ADDED = ("__init__", "__getattribute__", "__setattr__", "__delattr__")
-"""The methods that are replaced on a root class, which is the common base class of isolated objects."""
+"""The methods that are replaced on a root class: the common base class of isolated objects."""
 
 Parts: TypeAlias = dict[str, Any]
 _LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
 
 
 def data_copy(value: Any, data: tuple[type, ...] = (), memo: dict[int, Any] | None = None) -> Any:
-    """Returns a deep copy of containers and of objects of the types ``data``. Other objects are shared
-    with the original. Long lists of floats are shared too, because they are embeddings, whose numbers no
+    """Returns a deep copy of containers and of objects of the types ``data``. The copy shares all other
+    objects with the original. It also shares long lists of floats, because they are embeddings, which no
     application changes. ``memo``: the copies that were made so far, by the ``id()`` of the original."""
     kind = cast("type[Any]", type(value))
     if kind in _LEAVES:
@@ -58,22 +58,22 @@ def data_copy(value: Any, data: tuple[type, ...] = (), memo: dict[int, Any] | No
 
 
 def _renew(made: Any, items: Iterable[Any], data: tuple[type, ...], memo: dict[int, Any]) -> None:
-    """Replaces each item of a copied container by a copy; texts and numbers stay."""
+    """Replaces each item of a copied container by a copy. Texts and numbers stay."""
     for place, each in [(place, each) for place, each in items if type(each) not in _LEAVES]:
         made[place] = data_copy(each, data, memo)
 
 
 def _is_vector(value: list[Any]) -> bool:
-    return len(value) > 15 and type(value[0]) is float  # no embedding has 15 numbers or fewer
+    return len(value) > 15 and type(value[0]) is float  # an embedding has more than 15 numbers
 
 
 class Attributes:
-    """This class isolates the attributes of objects: each run reads and sets its own copy of them.
+    """An ``Attributes`` isolates the attributes of objects: each run reads and sets its own copy of them.
 
     ``data``: types of objects that are copied together with the object that refers to them.
-    ``deciding_part``: a function that returns the part of an object on which answers depend; None if
-    answers depend on no part of it. ``carries``: returns True for an object that holds a conversation; if
-    the baseline made it, a replay that uses it gets a StateShared error.
+    ``deciding_part``: returns the part of an object on which answers depend; None if no part of the
+    object influences answers. ``carries``: returns True for an object that contains a conversation. If
+    the baseline made such an object, a replay that uses the object gets a StateShared error.
     """
 
     def __init__(
@@ -87,7 +87,8 @@ class Attributes:
         self._carries = carries
 
     def wrapping(self, name: str, method: Any) -> Any:
-        """Returns the replacement for ``method``, whose name is one of those in ``ADDED``."""
+        """Returns the function that replaces ``method``, such as ``__getattribute__``, on a class, so
+        that each run uses its own copies of attributes."""
         if name == "__init__":
             return born(method)
         return {
@@ -108,8 +109,8 @@ class Attributes:
             if name in attributes:
                 return attributes[name]
             if name == "__getstate__" and len(parts) == 1 and not _has_a_state(thing):
-                # ``copy`` and ``pickle`` call ``__getstate__``. The default one would read the object's
-                # real attributes instead of the run's copy.
+                # ``copy`` and ``pickle`` call ``__getstate__``. The default ``__getstate__`` would read
+                # the object's real attributes instead of the run's copy.
                 return lambda: dict(attributes)
             if name in object.__getattribute__(thing, "__dict__"):
                 raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
@@ -122,8 +123,8 @@ class Attributes:
         def set_(thing: Any, name: str, value: Any) -> None:
             parts = self._parts(thing)
             kind = cast("type[Any]", type(thing))
-            # The own method of a pydantic model can be called: it sets the field in ``thing.__dict__``,
-            # and reading ``__dict__`` already returns the run's copy.
+            # A pydantic model's own method can be called, because it sets the field in
+            # ``thing.__dict__``, which is replaced by the run's copy.
             if parts is None or len(parts) > 1 or hasattr(getattr(kind, name, None), "__set__"):
                 method(thing, name, value)
             else:
@@ -150,7 +151,7 @@ class Attributes:
         if state is None or state.bore(thing):
             return None
         if _is_empty(thing):
-            # ``copy`` and ``pickle`` make objects without calling ``__init__``, so the new object is
+            # ``copy`` and ``pickle`` make objects without calling ``__init__``. So this new object is
             # recorded here as made by this run.
             state.note_birth(thing)
             return None
@@ -175,7 +176,7 @@ class Attributes:
 
 
 def _is_empty(thing: object) -> bool:
-    """Returns True for an object without attributes, which ``__init__`` has not completed yet."""
+    """Returns True for an object without attributes, on which ``__init__`` has not ended yet."""
     if object.__getattribute__(thing, "__dict__"):
         return False
     try:
@@ -194,8 +195,9 @@ def _has_a_state(thing: object) -> bool:
 def born(method: Any, *, outside: bool = False) -> Any:
     """Returns an ``__init__`` that records each new object as made by the current run.
 
-    ``outside``: True if the object may give access to something outside the process, such as a database.
-    Other runs recognise such an object by the arguments of ``__init__``.
+    ``outside``: True if the object may give access to something outside of the process, such as a
+    database. Each run may make its own such object. Objects that two runs made with equal arguments then
+    count as one object, because they give access to the same thing.
     """
 
     @wraps(method)
@@ -210,14 +212,14 @@ def born(method: Any, *, outside: bool = False) -> Any:
 
 
 def shared_key_of(state: State, thing: object) -> Hashable:
-    """Returns a key for the state of this object. If each run makes its own object for the same thing,
+    """Returns a key for the state of this object. If each run makes its own object for the same purpose,
     such as one chat session, these objects have equal keys."""
     return state.key_of(thing) or Same(thing)
 
 
 def not_carried_over(state: State, thing: object) -> None:
-    """Raises StateShared if the current run is a replay and the baseline made the object. The replay
-    could then read data that the baseline stored in the object."""
+    """Raises StateShared if the current run is a replay and the baseline made the object, because the
+    replay could read data that the baseline stored in it."""
     if state.first is not None and state.first.bore(thing):
         raise refused(
             StateShared(f"{type_said(thing)} that was made during one run was used by another one")

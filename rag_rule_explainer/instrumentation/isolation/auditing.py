@@ -1,7 +1,7 @@
-"""This module passes Python's audit events on files and the environment to the current run.
+"""This module passes Python's audit events about files and the environment to the current run.
 
 Python raises such an event whenever code opens a file, connects to SQLite, or sets an environment
-variable, whichever library it uses.
+variable, whichever library the code uses.
 """
 
 import os
@@ -33,22 +33,23 @@ _here = threading.local()
 
 @cache
 def listen() -> None:
-    """Installs the audit hook at the first call; later calls do nothing. Python cannot remove an audit
-    hook, so it stays until the process ends."""
+    """Installs the audit hook at the first call; later calls do nothing. The hook stays until the process
+    ends, because Python cannot remove it."""
     sys.addaudithook(_passed_on)
 
 
 def _passed_on(event: str, given: tuple[Any, ...]) -> None:
-    # While Python shuts down, the globals of this module are None, and the hook is still called.
+    # While Python shuts down, this hook is still called, although the globals of this module are None. It
+    # then does nothing.
     if not _EVENTS or event not in _EVENTS or getattr(_here, "busy", False):
         return
     run = participation()
-    # A replay gets recorded results in place of real retrievals, so it reads no files for them. The files
-    # that a retrieval of the baseline reads are therefore ignored.
+    # A replay gets recorded results instead of real retrievals, so it does not read the files that a
+    # retrieval of the baseline reads. These files are therefore ignored.
     if run is None or run.outside is None or inside_retrieval.get():
         return
-    # To find a module, Python lists the folders in ``sys.path``, whose files may change for any reason.
-    # So this listing is ignored. Reading the module's own file is a separate event.
+    # Python lists the folders in ``sys.path`` to find a module. This is ignored, because files may come
+    # and go there for any reason. Reading the module's own file is a separate event.
     if event == "os.listdir" and sys._getframe(1).f_code.co_filename == _IMPORTING:  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
         return
     _here.busy = True

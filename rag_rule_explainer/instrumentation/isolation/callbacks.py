@@ -1,5 +1,5 @@
-"""This module makes an event loop ignore the error that ends a replay, if one of the loop's callbacks
-raises it. Otherwise, the loop would report this error as a failure of the application."""
+"""This module makes an event loop ignore an error that ends a replay, if a callback of the loop raises
+it. Otherwise, the loop would report it as a failure of the application."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,8 +11,8 @@ _KEY = "exception"
 
 
 def keep_loop_quiet(error: BaseException) -> None:
-    """Makes the running event loop ignore this error if a callback raises it. Does nothing if the error
-    is raised in a task, where the code that waits for the task gets it, or without an event loop."""
+    """Makes the running event loop ignore this error if a callback raises it. Does nothing in a task,
+    whose errors go to the code that waits for the task, and without an event loop."""
     if current_task() is not None:
         return
     try:
@@ -23,8 +23,8 @@ def keep_loop_quiet(error: BaseException) -> None:
 
 
 class _Ignoring:
-    """An ``_Ignoring`` handles the next error of an event loop: it ignores ``error``, and passes any
-    other error on to the handler ``before``. Then it puts this handler back."""
+    """An ``_Ignoring`` handles the next error of an event loop. It ignores ``error``, and passes any
+    other error to the handler ``before``. Afterwards, it restores this handler."""
 
     def __init__(self, error: BaseException, before: Callable[..., Any] | None) -> None:
         self._error, self._before = error, before

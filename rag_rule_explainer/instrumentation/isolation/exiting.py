@@ -1,7 +1,7 @@
 """This module turns ``sys.exit()`` in a task of a replay into an error of that task.
 
-Without this, the SystemExit would end the event loop and thus the whole explanation. No code outside of
-the task can prevent this.
+Otherwise, the SystemExit would end the event loop and the whole explanation, and no code outside of the
+task could prevent this.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ class ApplicationExited(Exception):
 
 @contextmanager
 def exits_contained() -> Generator[None, None, None]:
-    """Turns a SystemExit that a task of a replay raises into an ``ApplicationExited``, for the duration
-    of the block. Needs a running event loop."""
+    """Turns a SystemExit that a task of a replay raises in the block into an ``ApplicationExited``. Needs
+    a running event loop."""
     loop = asyncio.get_running_loop()
     before = loop.get_task_factory()
     is_first = not _within.get(loop, 0)
@@ -49,19 +49,21 @@ def exits_contained() -> Generator[None, None, None]:
 
 
 class _Containing:
-    """A ``_Containing`` makes the tasks of an event loop while replays run. It puts each coroutine of a
-    replay into a ``_Contained``, so that ``sys.exit()`` in it becomes an error of its task.
+    """A ``_Containing`` makes the tasks of an event loop while replays run. It wraps each coroutine of a
+    replay in a ``_Contained``, so that ``sys.exit()`` in the coroutine becomes an error of its task.
 
-    ``before``: the event loop's earlier task factory, which is also used, and restored later.
+    ``before``: the event loop's earlier task factory, which is still used, and is restored later.
     """
 
     def __init__(self, before: Callable[..., Any] | None) -> None:
         self.before = before
 
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
-        # The event loop makes all its tasks with this factory, including tasks that belong to no replay.
+        # The event loop makes all its tasks by this factory, including tasks that belong to no replay.
+        # They stay unchanged.
         run = run_of_work()
-        if type(coro) is _COROUTINE and run is not None and run.trace is None:  # it is a replay
+        # Only the run of a replay has no ``trace``.
+        if type(coro) is _COROUTINE and run is not None and run.trace is None:
             coro = _Contained(coro)
         if self.before is None:
             task: Any = asyncio.Task(coro, loop=loop, **given)
@@ -76,9 +78,9 @@ class _Containing:
 
 class _Contained(Coroutine[Any, Any, Any]):
     """A ``_Contained`` runs a coroutine as if it were that coroutine, but raises an ``ApplicationExited``
-    in place of its SystemExit.
+    instead of the coroutine's SystemExit.
 
-    An ``async def`` around the coroutine would do the same, but would cost more time for each task,
+    An ``async def`` around the coroutine would do the same, but would take more time for each task,
     because the event loop would also have to close it.
     """
 
@@ -119,9 +121,9 @@ class _Contained(Coroutine[Any, Any, Any]):
 
 
 def _ended(error: ReplayEnded) -> BaseException:
-    """Returns the error with which a task fails because its replay was ended: ``error`` itself while the
-    replay goes on. Afterwards, no code waits for the task any more, and ``error`` would be logged as a
-    failure of the application, so a CancelledError is returned."""
+    """Returns the error with which a task fails because its replay was ended. This is ``error`` while the
+    replay goes on. After the end of the replay, no code waits for the task, and ``error`` would be logged
+    as a failure of the application. So a CancelledError is returned then."""
     return error if participation() is not None else asyncio.CancelledError(str(error))
 
 

@@ -1,8 +1,8 @@
 """This module makes each thread that a run starts part of that run.
 
 A new thread does not inherit the context variables of the code that starts it. This module passes on only
-the context variables of this package, so that the application's code finds the same variables as without
-an explanation.
+the context variables of this package. The application's code thus finds the same variables as without an
+explanation.
 """
 
 import re
@@ -71,9 +71,9 @@ def _to_another_pool(_: str, hand: Any) -> Any:
 
 
 def _ending_as_new_call(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function that calls ``function``, and raises a NewToolCall in place of a ReplayEnded. A
-    pool passes a NewToolCall on to its caller. A ReplayEnded would end the pool's thread, and the caller
-    would wait for ever."""
+    """Returns a function that calls ``function``, and raises a NewToolCall instead of a ReplayEnded. A
+    pool passes a NewToolCall to the code that waits for the result. A ReplayEnded would end the pool's
+    thread, and that code would wait for ever."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -113,8 +113,8 @@ def _counted(function: Callable[[], object], end: Callable[[object], None]) -> C
 
 
 def _ended_quietly(function: Callable[[], object]) -> Callable[[], object]:
-    """Returns a function that calls ``function``, and returns None if it raises an error that ends a
-    replay on purpose. Otherwise, Python would print that error as one that nobody handles."""
+    """Returns a function that calls ``function``. If ``function`` raises an error that ends a replay on
+    purpose, the returned function returns None, because Python would otherwise print the error."""
 
     @wraps(function)
     def call() -> object:
@@ -159,5 +159,5 @@ INTERCEPTIONS = [
     Interception("multiprocessing.pool", "ThreadPool", _NONE, _to_another_pool, added=_HANDS),
     Interception("threading", "Thread", re.compile("start"), _to_a_thread),
 ]
-"""The methods that are replaced during an explanation. Code calls them to start a thread, or to give a
-function to another thread."""
+"""The methods that are replaced during an explanation. Code calls these methods to start a thread, or to
+pass a function to another thread."""

@@ -1,8 +1,8 @@
-"""This module lets the methods of memories (objects that store data between runs) work on the current
-run's copy of their content.
+"""This module makes the methods of memories (objects that store data between runs) use the current run's
+copy of their content.
 
-Each method is written once for sync and async callers, as a generator. It yields each call of the real
-memory that it needs. ``carried_out`` makes these calls, and ``acarried_out`` awaits them.
+Each method is written once for sync and async callers, as a generator. The generator yields each call of
+the real memory that it needs. ``carried_out`` makes these calls, and ``acarried_out`` awaits them.
 """
 
 import inspect
@@ -21,10 +21,10 @@ _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=Fa
 
 
 class Real(NamedTuple):
-    """A ``Real`` is a request of a generator for a call of the real memory.
+    """A ``Real`` is a generator's request to call a method of the real memory.
 
     ``reading``: the name of a method that only reads, which is called with the arguments ``given``. If
-    ``reading`` is empty, the call that the application made is passed on unchanged.
+    ``reading`` is empty, the call that the application made is repeated on the real memory.
     """
 
     reading: str = ""
@@ -32,12 +32,12 @@ class Real(NamedTuple):
 
 
 MADE = Real()
-"""A method of a memory yields this to make the call that the application made, with its own arguments, on
-the real memory. The result of this call is sent back to the method."""
+"""A method of a memory yields this to make the application's call on the real memory, with the same
+arguments. The result is sent back to the method."""
 
 Use: TypeAlias = Generator[Real, Any, Any]
-"""The type of a method of a memory, written as a generator: it yields calls, is sent their results, and
-returns the result for the application."""
+"""The type of a method of a memory, written as a generator: it yields calls, gets their results by
+``send``, and returns the result for the application."""
 
 
 def current_state() -> State | None:
@@ -57,8 +57,8 @@ def reading_real() -> Generator[None, None, None]:
 
 
 def carried_out(use: Use, call: Callable[[Real], Any]) -> Any:
-    """Runs a generator and returns its result. ``call``: a function that makes each call that the
-    generator yields, and returns its result."""
+    """Runs a generator and returns its result. ``call``: makes each call that the generator yields, and
+    returns the result of the call."""
     try:
         real = next(use)
         while True:
@@ -70,8 +70,8 @@ def carried_out(use: Use, call: Callable[[Real], Any]) -> Any:
 
 
 async def acarried_out(use: Use, call: Callable[[Real], Awaitable[Any]]) -> Any:
-    """Runs a generator and returns its result. ``call``: a function that makes each call that the
-    generator yields, and returns an awaitable of its result."""
+    """Runs a generator and returns its result. ``call``: makes each call that the generator yields, and
+    returns an awaitable of the result."""
     try:
         real = next(use)
         while True:
@@ -83,8 +83,8 @@ async def acarried_out(use: Use, call: Callable[[Real], Awaitable[Any]]) -> Any:
 
 
 def arguments(method: Callable[..., Any], *given: Any, **named: Any) -> dict[str, Any]:
-    """Returns the arguments of a call of ``method`` by parameter name, including those with default
-    values."""
+    """Returns the arguments of a call of ``method`` by parameter name, with the default values of
+    parameters that got no argument."""
     bound = _signature(method).bind(*given, **named)
     bound.apply_defaults()
     return dict(bound.arguments)

@@ -1,5 +1,5 @@
-"""This module keeps track of the tasks, threads and event-loop callbacks that a run began and that may go
-on after its end."""
+"""This module keeps track of the work that a run began and that may go on after the run: tasks, threads
+and callbacks of event loops."""
 
 import asyncio
 import threading
@@ -12,9 +12,9 @@ from weakref import WeakSet, finalize
 
 @dataclass(slots=True, eq=False)
 class LastingWork:
-    """A ``LastingWork`` holds the tasks of a run, and one object for each of its threads, for each timed
-    callback, and for each function that it gave to a pool. Thread-safe; the garbage collector may end
-    work at any point."""
+    """A ``LastingWork`` lists the work of a run that has not ended: its tasks, its threads, its timed
+    callbacks, and the functions that it gave to pools. Thread-safe; the garbage collector may end work at
+    any point."""
 
     _tasks: "WeakSet[asyncio.Task[object]]" = field(default_factory=WeakSet["asyncio.Task[object]"])
     _going_on: set[object] = field(default_factory=set[object])
@@ -22,13 +22,13 @@ class LastingWork:
     _guard: threading.RLock = field(default_factory=threading.RLock)
 
     def add(self, task: "asyncio.Task[object]") -> None:
-        """Notes a task that the run has begun."""
+        """Records a task that the run has begun."""
         with self._guard:
             self._tasks.add(task)
 
     def begin(self) -> Callable[..., None]:
-        """Notes one more piece of work. Returns the function to call when this work has ended; the
-        arguments of the call do not matter."""
+        """Records one more piece of work. Returns a function, with any parameters, to call when this work
+        has ended."""
         piece = object()
         self._going_on.add(piece)
         return partial(self._end, piece)
@@ -43,7 +43,7 @@ class LastingWork:
 
     def while_held(self, function: Callable[..., object]) -> Callable[..., object]:
         """Returns a function that does the same as ``function``. The returned function counts as work of
-        the run as long as an object refers to it, such as a pool that is to call it."""
+        the run as long as an object refers to it, such as a pool that will call it."""
 
         def call(*args: object, **kwargs: object) -> object:
             return function(*args, **kwargs)
@@ -53,7 +53,7 @@ class LastingWork:
 
     def until_called(self, function: Callable[..., object]) -> Callable[..., object]:
         """Returns a function that does the same as ``function``. The returned function counts as work of
-        the run until it has been called, or until nothing can call it any more."""
+        the run until it has been called, or until nothing refers to it any more."""
         end = self.begin()
 
         def call(*args: object) -> object:
@@ -66,7 +66,7 @@ class LastingWork:
         return call
 
     def when_over(self, at_end: Callable[[], object]) -> None:
-        """Calls a function when all of the work is over, which may be now. Call this once, at the end of
+        """Calls a function when all work has ended, which may be now. Must be called once, at the end of
         the run."""
         end = self.begin()
         with self._guard:
@@ -76,7 +76,7 @@ class LastingWork:
                 each.add_done_callback(self.begin())
         self._at_end.append(at_end)
         with suppress(RuntimeError):  # no event loop runs in this thread
-            # Callbacks that are already scheduled may still call tools, so the work ends after them.
+            # Callbacks that are already scheduled may still call tools, so the work ends only after them.
             asyncio.get_running_loop().call_soon(self.until_called(_nothing))
         end()
 

@@ -1,8 +1,8 @@
 """This module hides the prints and warnings of replays, because the first run has already shown the same.
 
-During an explanation, ``sys.stdout`` and ``warnings.showwarning`` are replaced by filters. All other
-code, such as judges and the progress display, prints as usual. Stderr and log records are not filtered,
-so that errors stay visible.
+During an explanation, filters replace ``sys.stdout`` and ``warnings.showwarning``. Code outside of
+replays, such as judges and the progress display, prints as usual. Stderr and log records are not
+filtered, so that errors stay visible.
 """
 
 import sys
@@ -18,7 +18,8 @@ from rich.file_proxy import FileProxy
 from ..run_context import participation
 
 _all_muted: ContextVar[bool] = ContextVar("rag_rule_late", default=False)
-"""True inside a block of ``muted``, which hides the prints of all code, not only of replays."""
+"""True inside a block of ``muted``, where the prints of all code are hidden, not only those of
+replays."""
 
 
 def is_muted() -> bool:
@@ -38,8 +39,8 @@ def muted(is_so: bool) -> Generator[None, None, None]:
 
 
 class _Stdout:
-    """This stream drops what muted replays print, and passes all other text on to the stream
-    ``behind``."""
+    """A ``_Stdout`` is a stream that drops what muted replays print, and passes all other text to the
+    stream ``behind``."""
 
     def __init__(self, behind: Any) -> None:
         self.behind = behind
@@ -60,7 +61,7 @@ class _Stdout:
 
 
 class _Warnings:
-    """This replacement of ``warnings.showwarning`` drops the warnings of muted replays."""
+    """A ``_Warnings`` replaces ``warnings.showwarning``, and drops the warnings of muted replays."""
 
     def __init__(self, behind: Any) -> None:
         self.behind = behind
@@ -82,8 +83,8 @@ def muting() -> Generator[None, None, None]:
     with _lock:
         _users += 1
         # Other code may redirect the stream during an explanation, for example a tool that reads what its
-        # code prints. Output to such a stream is not filtered. A progress bar that wraps ``sys.stdout``
-        # during an explanation is filtered, since it wraps the filter.
+        # code prints. Output to such a stream is not filtered. Output to a progress bar that wraps
+        # ``sys.stdout`` during an explanation is filtered, because the bar wraps the filter.
         stdout: Any = sys.stdout
         if isinstance(stdout, FileProxy) or (_users == 1 and stdout is not None):
             sys.stdout = cast("TextIO", _Stdout(stdout))
@@ -99,7 +100,7 @@ def muting() -> Generator[None, None, None]:
 
 
 def _restore() -> None:
-    # If other code has put its own stream in place of the filter, that stream must stay.
+    # If other code has replaced the filter by its own stream, this stream must stay.
     stdout: Any = sys.stdout
     while isinstance(stdout, _Stdout):
         sys.stdout = stdout = stdout.behind
@@ -109,8 +110,8 @@ def _restore() -> None:
 
 
 def _put_back_late() -> None:
-    """Removes the filters if code outside of this package has put them back after the last explanation
-    ended, for example when it ends a redirection of the stream."""
+    """Removes a filter that other code has restored after the last explanation ended. Such code may have
+    redirected the stream during the explanation, and have ended the redirection later."""
     with _lock:
         if not _users:
             _restore()

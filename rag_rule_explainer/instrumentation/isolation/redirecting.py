@@ -1,8 +1,8 @@
 """This module redirects the use of a shared object to the run's own copy.
 
-Inside a run, getting or setting an attribute of an instance of certain classes acts on the run's copy;
-outside of runs, it acts on the object itself. The copy is a *twin* (see ``twins``). If an object cannot
-be copied, each run gets an *overlay*, which replaces some of the object's attributes.
+If a run reads or sets an attribute of an instance of certain classes, the run's copy is used instead of
+the instance. Outside of runs, the instance itself is used. The copy is a *twin*: it shares no data with
+the instance. If no twin can be made, each run gets an *overlay*, which replaces some of the attributes.
 """
 
 import re
@@ -25,11 +25,11 @@ _untouched: ContextVar[bool] = ContextVar("rag_rule_untouched", default=False)
 _INTERCEPTED = ("__getattribute__", "__setattr__", "__delattr__", "__init__")
 _WHOLE = ("__dict__", "__pydantic_private__")
 TRANSPARENT = "_rag_rule_transparent"
-"""This attribute marks a class whose objects only forward calls, and so hold no state to copy."""
+"""The attribute that marks a class whose objects only forward calls, and so have no state to copy."""
 
 
 def shared_state(seen: str, ways_out: str = StateShared.WAYS_OUT) -> StateShared:
-    """Returns a StateShared error, and records it on the current run, because the application may catch
+    """Returns a StateShared error. Also records it on the current run, because the application may catch
     it. ``seen``: the state that one run would pass to another, in words; ``ways_out``: advice."""
     error = StateShared(seen, ways_out)
     refused(error)
@@ -38,7 +38,7 @@ def shared_state(seen: str, ways_out: str = StateShared.WAYS_OUT) -> StateShared
 
 @contextmanager
 def untouched() -> Generator[None, None, None]:
-    """Lets all calls in the block use the objects themselves instead of the run's copies."""
+    """Makes all calls in the block use the objects themselves instead of the run's copies."""
     token = _untouched.set(True)
     try:
         yield
@@ -85,13 +85,13 @@ def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
 
 def known_as(state: State, thing: Any) -> Hashable:
     """Returns a key for an object's state. If each run makes its own object for the same purpose, such as
-    one chat session's history, these objects have equal keys."""
+    the history of one chat session, these objects have equal keys."""
     return state.key_of(thing) or (state.first and state.first.key_of(thing)) or Same(thing)
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """An ``Original`` holds a copy of an object from before the first run; each run gets a copy of this
+    """An ``Original`` holds a copy of an object from before the first run. Each run gets a copy of this
     copy. The ``repr`` of an ``Original`` describes the content."""
 
     twin: Any
@@ -121,15 +121,15 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
-    """This class isolates all instances of one root class: each run uses its own twin or overlay of them.
+    """An ``Isolation`` isolates the instances of one class and of its subclasses: each run uses its own
+    twins (copies) or overlays (replaced attributes) of them.
 
     ``state``: returns the state of the current run. ``overlay``: makes the overlay of an instance that
     cannot be copied. ``overlaid``: the attributes that overlays replace. ``writes``: the methods that
-    change an instance. ``wakes``: the attributes whose first use makes the run's copy; None if any
-    attribute does. ``stays``: methods that get the instance itself as ``self``, while the attributes that
-    they read come from the twin. ``owns_born``: returns True if a run uses its own new instances without
-    a copy. ``aside``: True for objects that are no memory, such as an index.
-    """
+    change an instance. ``wakes``: the run's copy is made when one of these attributes is first used; None
+    for any attribute. ``stays``: methods that are called on the instance itself, not on the twin, but
+    read the twin's attributes. ``owns_born``: returns True if a run uses its own new instances uncopied.
+    ``aside``: True for objects that are no memory, such as an index."""
 
     module: str
     owner: str
@@ -145,7 +145,7 @@ class Isolation:
 
     @property
     def interception(self) -> Interception:
-        """Returns the ``Interception`` of the root class's ``__init__`` and attribute access."""
+        """Returns the ``Interception`` that replaces the class's ``__init__`` and attribute access."""
         names = re.compile("|".join(_INTERCEPTED))
         return Interception(self.module, self.owner, names, self._wrapping, _INTERCEPTED)
 
@@ -213,12 +213,12 @@ class Isolation:
         self, state: State, thing: Any, name: str, *, changing: bool = False, keeping: bool = False
     ) -> StandIn | None:
         """Returns the ``StandIn`` that the current run uses for the object; None if the run uses the
-        object itself. ``name``: the used attribute; ``changing``: True if it is set or deleted.
-        ``keeping``: True to make a copy now, even if ``wakes`` does not match the attribute."""
+        object itself. ``name``: the used attribute. ``changing``: True if the attribute is set or
+        deleted. ``keeping``: True to make a copy now, even if the attribute is not in ``wakes``."""
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        # The application may have kept the baseline's copy. A replay then uses its own copy instead.
+        # The application may have kept the baseline's copy. A replay then uses a copy of the original.
         if original is not None:
             return StandIn(thing, original)
         key = self.owner, Same(thing)
@@ -259,8 +259,8 @@ class Isolation:
         return StandIn(thing, twin if self.aside else state.edit_attributes(twin))
 
     def _held(self, state: State, thing: Any) -> Original | None:
-        """Returns a copy of the object as it was before the first run used it; the first call makes the
-        copy. Returns None if the object cannot be copied."""
+        """Returns a copy of the object from before the first run used it; the first call makes the copy.
+        Returns None if the object cannot be copied."""
         kept, key = state.aside if self.aside else state.before, (self.owner, Same(thing))
         if key not in kept:
             if self.twins is None:
@@ -272,21 +272,21 @@ class Isolation:
         return kept[key]
 
     def keep(self, state: State, thing: Any) -> Any:
-        """Stores a copy of the object's current content, from which replays will start, unless one is
-        stored already. Returns the object's overlay, or None if it has none."""
+        """Stores a copy of the object's current content, from which replays will start. If one is already
+        stored, keeps it. Returns the object's overlay, or None if it has no overlay."""
         stand_in = self._stand_in(state, thing, "", keeping=True)
         return None if stand_in is None else stand_in.overlay
 
 
 def _was_written(state: State, key: Hashable) -> bool:
-    """Returns True iff the baseline, if it was the user's own run, may have changed the object itself.
-    Replays must not see such changes, so they use copies."""
+    """Returns True iff the baseline was the user's own run, and may have changed the object itself.
+    Replays then use copies, because they must not see such changes."""
     first = state.first
     return first is not None and first.live and first.owned(key) is not None
 
 
 def always(_isolation: Isolation, _thing: Any) -> bool:
-    """Returns True for every object. As ``owns_born``, it lets each run own all objects that it makes."""
+    """Returns True. It is used as ``owns_born`` if a run may use all its new objects without a copy."""
     return True
 
 

@@ -1,7 +1,7 @@
-"""This module keeps track of the run to which each thread and each task belongs.
+"""This module records to which run each thread and each task belongs.
 
-Code of a run may work in a context without any variables, such as a new ``contextvars.Context``. Its
-thread or its task then shows to which run it belongs.
+Code of a run may work in a context without any variables, such as a new ``contextvars.Context``. The run
+is then found by the thread or the task.
 """
 
 import asyncio
@@ -24,23 +24,23 @@ _open: dict[int, tuple[Any, int]] = {}
 
 class _Executed(NamedTuple):
     """An ``_Executed`` records that a thread or a task executes code of ``run``. ``context``: the context
-    variables with which it began to do so."""
+    variables with which the thread or task began to execute it."""
 
     run: Any
     context: Context
 
 
 def run_here() -> Any:
-    """Returns the run whose code the current task or thread executes, even if its context has no
-    variables. Returns None if no such run is known. The run may have ended."""
+    """Returns the run whose code the current task or thread executes; None if no such run is known. The
+    run is found even if the context has no variables. This run may have ended already."""
     found = _found()
     return None if found is None else found.run
 
 
 @contextmanager
 def as_begun_here() -> Generator[None, None, None]:
-    """Gives this package's context variables the values with which the current task or thread began to
-    execute code of its run, until the end of the block."""
+    """Restores this package's context variables for the duration of the block. They get the values with
+    which the current task or thread began to execute code of its run."""
     found = _found()
     with set_to([] if found is None else ours_in(found.context)):
         yield
@@ -53,7 +53,7 @@ def ours_in(context: Context) -> list[tuple[ContextVar[Any], Any]]:
 
 @contextmanager
 def set_to(values: list[tuple[ContextVar[Any], Any]]) -> Generator[None, None, None]:
-    """Gives context variables these values until the end of the block."""
+    """Gives context variables these values for the duration of the block."""
     tokens: list[tuple[ContextVar[Any], Token[Any]]] = [(each, each.set(value)) for each, value in values]
     try:
         yield
@@ -68,8 +68,8 @@ def open_runs() -> list[Any]:
 
 
 def waits_for_a_thread(run: object) -> bool:
-    """Returns True iff the thread in which a run began waits for another thread, such as a worker to
-    which it gave a function to call."""
+    """Returns True iff the thread in which a run began now waits for another thread, such as a worker to
+    which it gave a function."""
     _, began_in = _open.get(id(run), (None, 0))
     frame = sys._current_frames().get(began_in)  # pyright: ignore[reportPrivateUsage] -- no public way
     return frame is not None and frame.f_globals.get("__name__") == threading.__name__
@@ -82,8 +82,9 @@ def note_task(task: object, run: object) -> None:
 
 @contextmanager
 def under_way(run: object, in_pieces: bool) -> Generator[None, None, None]:
-    """Records that a run has not ended, until the end of the block. ``in_pieces``: True if this thread or
-    task also executes other code in the block, such as the consumer of a stream."""
+    """Counts a run among those that have not ended, which ``open_runs`` returns, for the duration of the
+    block. ``in_pieces``: True if this thread or task also executes other code in the block, such as the
+    consumer of a stream."""
     _open[id(run)] = (run, threading.get_ident())
     try:
         with nullcontext() if in_pieces else executing(run):
@@ -94,7 +95,7 @@ def under_way(run: object, in_pieces: bool) -> Generator[None, None, None]:
 
 @contextmanager
 def executing(run: object) -> Generator[None, None, None]:
-    """Records that this thread, or this task, executes code of a run until the end of the block."""
+    """Records that this thread, or this task, executes code of a run for the duration of the block."""
     executed, task = _Executed(run, copy_context()), current_task()
     if task is None:
         entered: list[_Executed] = _here.__dict__.setdefault("entered", [])
@@ -117,7 +118,8 @@ def executing(run: object) -> Generator[None, None, None]:
 
 def current_task() -> Any:
     """Returns the task that runs in this thread; None if there is none."""
-    # The public function would raise an error, slowly, in a thread without an event loop.
+    # In a thread without an event loop, the public function would raise an error, which is slow. So this
+    # checks first whether the thread has one.
     loop = asyncio._get_running_loop()  # pyright: ignore[reportPrivateUsage] -- see above
     return None if loop is None else asyncio.current_task(loop)
 

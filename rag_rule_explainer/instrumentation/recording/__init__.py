@@ -1,2 +1,2 @@
-"""This package records the baseline's retrievals, answers the retrievals of replays with the retained
-sources, and checks which sources a replay's models were sent."""
+"""This package records the baseline's retrievals. In replays, it answers retrievals with the retained
+sources, and checks which sources the models were sent."""

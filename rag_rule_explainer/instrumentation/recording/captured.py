@@ -11,54 +11,56 @@ from .nested import Inside, named_as, opened_searches
 from .retrievals import Batch, Identify, Item, Keys, Results, Retrieval, Searched
 
 OnNewQuery: TypeAlias = Literal["kept", "filter", "error"]
-"""This says what a search of a replay returns for a query that the baseline never made: "kept" returns
-all retained sources, "filter" makes a real search and returns those of its results that are retained
-sources, "error" raises UnknownQuery."""
+"""The result of a search of a replay for a query that the baseline never made: "kept" returns all
+retained sources; "filter" makes a real search and returns those of its results that are retained sources;
+"error" raises UnknownQuery."""
 
 
 @dataclass(slots=True)
 class Captured(Generic[Item]):
     """A ``Captured`` holds the sources of a baseline, and the items that each of its retrievals returned.
-    An *item* is a retrieved document in the framework's own type.
-
-    ``identify``: a function that returns the sources of items. ``added``: documents of the user that the
-    recording added to every result. ``only``: the only retrievers that are recorded, and answered from
-    the record in replays; empty for all. ``any_query``: True if every retrieval of a replay returns all
-    retained sources, whatever its query. ``failures``: the retrievals that raised an error; they raise it
-    in replays too. ``found``: the sources that retrievals found; ``others``: all others, such as results
-    of tools; ``sources``: both. ``everything``: ``found``, each with one item.
-    ``batches``: the items of each retrieval, with their sources. ``derived``: the class names of objects
-    that the run built from retrieved documents; replays really search such objects, and get no recorded
-    result for them. ``takes_all``: see ``Gate``. ``opened_keys``: the keys of the searches that a replay
-    really makes, while the searches inside them are answered from the record; see ``opened``.
-
-    Replays set four fields. ``asked_anew``: True once a replay made a query that the baseline had not
-    made, and got all retained sources as its result, although a real search would have a different
-    result. ``several``: True once a replay repeated a retrieval that had different results in the
-    baseline. ``repeats``: True once a replay on all sources made all searches of the baseline.
-    ``waited``: if a replay waited for a human and so has no answer, a text that says this, with advice;
-    otherwise empty.
-    """
+    An *item* is a retrieved document in the framework's own type."""
 
     retrievals: tuple[Retrieval[Item], ...]
     identify: Identify[Item]
+    """A function that returns the sources of items."""
     on_new_query: OnNewQuery = "kept"
     added: tuple[Item, ...] = ()
+    """Documents of the user that the recording added to every result."""
     only: tuple[object, ...] = ()
+    """The only retrievers that are recorded, and answered from the record in replays; empty for all."""
     any_query: bool = False
+    """True if every retrieval of a replay returns all retained sources, whatever its query."""
     failures: tuple[Retrieval[Item], ...] = ()
+    """The retrievals that raised an error; replays raise the same error."""
     derived: frozenset[Searched] = frozenset()
+    """The class names of objects that the run built from retrieved documents; replays really search such
+    objects, and get no recorded result for them."""
     takes_all: bool = False
+    """True if documents that a retriever finds and then drops also count as sources."""
     opened_keys: frozenset[Hashable] = frozenset()
+    """The keys of the searches that a replay really makes, while the searches inside them are answered
+    from the record."""
     others: tuple[Source, ...] = ()
+    """The sources that no retrieval found, such as results of tools."""
     found: tuple[Source, ...] = field(init=False)
+    """The sources that retrievals found."""
     sources: tuple[Source, ...] = field(init=False)
+    """All sources: those in ``found``, then those in ``others``."""
     everything: Batch[Item] = field(init=False)
+    """Each source in ``found``, with one of its items."""
     batches: tuple[Batch[Item], ...] = field(init=False)
+    """The items of each retrieval, with their sources."""
     several: bool = field(init=False, default=False)
+    """True once a replay repeated a retrieval that had different results in the baseline."""
     asked_anew: bool = field(init=False, default=False)
+    """True once a replay made a query that the baseline had not made, and got all retained sources as its
+    result, although a real search would have a different result."""
     waited: str = field(init=False, default="")
+    """If a replay waited for a human and so has no answer, a text that says this, with advice; otherwise
+    empty."""
     repeats: bool = field(init=False, default=False)
+    """True once a replay on all sources made all searches of the baseline."""
     _opened: "Captured[Item] | None" = field(init=False, default=None)
     _new: dict[Hashable, tuple[Batch[Item], object]] = field(init=False)
     _by_key: dict[Hashable, list[tuple[Retrieval[Item], Batch[Item]]]] = field(init=False)
@@ -84,27 +86,27 @@ class Captured(Generic[Item]):
     def brought(
         cls, items: Sequence[Item], identify: Identify[Item], only: Sequence[object] = ()
     ) -> "Captured[Item]":
-        """Returns a ``Captured`` of documents that the user passed in. Every retrieval of a run returns
-        the retained documents among them. ``items``: these documents; ``only``: the only retrievers for
-        which this is done; empty for all."""
+        """Returns a ``Captured`` of documents that the user passed in. Every retrieval of a run then
+        returns the retained ones among these documents. ``items``: these documents; ``only``: the only
+        retrievers that return them; empty for all."""
         retrieval = Retrieval((), tuple(items))
         return cls((retrieval,), identify, only=tuple(only), any_query=True)
 
     def opened(self) -> "Captured[Item]":
-        """Returns a copy of these retrievals in which some searches are replaced by the searches inside
-        them. A search is replaced if it drops sources that the searches inside it found, as a retriever
-        with a reranker does. Returns this object if there is no such search."""
+        """Returns a copy of these retrievals in which some searches are replaced by their inner searches.
+        A search is replaced if it drops sources that its inner searches found, as a retriever with a
+        reranker does. Returns this object if there is no such search."""
         if self._opened is None:
             self._opened = self._without(lambda seen: bool(seen.dropped))
         return self._opened
 
     def as_searched(self) -> "Captured[Item]":
-        """Returns a copy in which some outer searches are replaced by the searches inside them. An outer
-        search is replaced if it only changes the order of the documents that its inner searches found, or
-        adds a few words or metadata to each, such as a rank: this depends on which other documents are
-        found. If ``takes_all`` is set, outer searches that drop found sources are replaced too. An outer
-        search that also returns other sources is never replaced. If the user named the retrievers, none
-        is."""
+        """Returns a copy in which some searches are replaced by their inner searches. A search is
+        replaced if it only changes the order of the documents that its inner searches found, or adds a
+        few words or metadata to each, such as a rank. Its result then depends on which documents were
+        found together. If ``takes_all`` is set, searches that drop found sources are replaced too. A
+        search that also returns other sources is never replaced. If the user named the retrievers, no
+        search is replaced."""
         if self.only:
             return self
         return self._without(
@@ -115,9 +117,9 @@ class Captured(Generic[Item]):
 
     @property
     def holds_others_fast(self) -> bool:
-        """Returns True iff the user named the retrievers, and one of them reorders or drops what the
-        searches inside it found. Replays get its recorded result without the omitted sources, although a
-        real search among fewer sources could return other ones, or another order."""
+        """Returns True iff the user named the retrievers, and one of them reorders or drops what its
+        inner searches found. Replays get the recorded result of this retriever without the omitted
+        sources, although a real search among fewer sources might return others, or another order."""
         if not self.only:
             return False
         _, keys = opened_searches(
@@ -145,22 +147,23 @@ class Captured(Generic[Item]):
 
     @property
     def dropped(self) -> list[Source]:
-        """Returns the sources that a search found by its inner searches and did not return, as a
-        retriever with a reranker does; empty if no search dropped a source."""
+        """Returns the sources that an inner search found and the outer search did not return, as a
+        retriever with a reranker does; empty if there are none."""
         whole = self.opened()
         return [] if whole is self else Inside(whole.found, self.found).dropped
 
     def other_order(self, kept: Sequence[str]) -> tuple[str, ...]:
-        """Returns ``kept`` (ids of sources) if it does not have the order in which the baseline found
-        these sources; otherwise an empty tuple."""
+        """Returns ``kept`` (ids of sources) if its order differs from the order in which the baseline
+        found these sources; an empty tuple if the order is the same."""
         ids = frozenset(kept)
         recorded = [source.id for source in self.sources if source.id in ids]
         return () if recorded == list(kept) else tuple(kept)
 
     def in_place(self, kept: Sequence[Source], units: Sequence[Source]) -> Sequence[Source]:
-        """Returns ``kept``, sorted into the baseline's order if it has a source that is not in ``units``,
-        the sources that rules are about. A replay with such a source only tests which sources reach a
-        model, and no other order of them. Without such a source, returns ``kept`` unchanged."""
+        """Returns the sources in ``kept`` in the order in which the searches of a replay must return
+        them. If all of them are in ``units`` (the sources that rules may name), the order is that of
+        ``kept``. Otherwise it is the order in which the baseline found them, because a replay with other
+        sources only tests which sources reach a model, and not in which order."""
         if {source.id for source in kept} <= {source.id for source in units}:
             return kept
         found = [source.id for source in self.opened().sources]
@@ -183,25 +186,25 @@ class Captured(Generic[Item]):
 
     def settled(self, keys: Keys) -> "Batch[Item] | None":
         """Returns the items that ``settle`` returned earlier for a query with one of these keys; None if
-        there was no such query."""
+        ``settle`` was not called for such a query."""
         return next((self._new[key][0] for key in keys if key in self._new), None)
 
     def settle(self, keys: Keys, retriever: object, found: "Sequence[Item] | None") -> "Batch[Item]":
-        """Returns the items of all sources, as the result of a query that the baseline did not make; a
-        replay gets the retained ones among them. If the real search for this query found all sources and
-        nothing else, the items are in the order of its result. Otherwise they are in the baseline's
-        order, and ``asked_anew`` is set, because the real search has a different result.
+        """Returns the items of all sources, as the result of a query that the baseline did not make. The
+        caller removes those of omitted sources.
 
-        ``found``: the result of the real search; None if it failed or cannot be read.
+        The items are in the order of the real search if this search found exactly all sources. Otherwise
+        they are in the baseline's order, and ``asked_anew`` is set, because the real search has a
+        different result. ``found``: the result of the real search; None if it failed or cannot be read.
         """
-        # A document that the user added is put into every result without being found, so it is counted
-        # here as if the search had found it.
+        # A document that the user added is in every result, although no search finds it. So it counts as
+        # found here.
         items = () if found is None else (*found, *self.added)
         batch = tuple({source.id: (source, item) for source, item in self.recognised(items)}.values())
         is_whole = len(self.recognised(items)) == len(items) and len(batch) == len(self.found)
         if not is_whole:
             self.asked_anew, batch = True, self.everything
-        # The retriever must stay alive, because a key may be its ``id()``.
+        # A key may be the ``id()`` of the retriever, so the retriever is kept alive.
         self._new.update(dict.fromkeys(keys, (batch, retriever)))
         return batch
 
@@ -230,8 +233,8 @@ class Captured(Generic[Item]):
         return Results(key, tuple(batch for _, batch in made), overlapping)
 
     def recognised(self, items: Sequence[Item]) -> Batch[Item]:
-        """Returns newly retrieved items, each with its source in the baseline. Items without such a
-        source are left out."""
+        """Returns newly retrieved items, each with its source in the baseline. Leaves out items whose
+        source the baseline did not retrieve."""
         known = [retrieval.items for retrieval in self.retrievals]
         *_, sources = self.identify([*known, items])
         by_text: dict[str, list[Source]] = {}
@@ -240,8 +243,8 @@ class Captured(Generic[Item]):
         ids = {source.id for source in self.found}
         pairs: list[tuple[Source, Item]] = []
         for source, item in zip(sources, items, strict=True):
-            # Some searches return a new id at every call. The item is then identified by its text, if
-            # only one source has this text.
+            # Some searches return new ids at every call. An item with a new id is recognised by its text,
+            # if only one source has this text.
             alike = by_text.get(source.text, [])
             if source.id in ids:
                 pairs.append((source, item))
@@ -253,7 +256,8 @@ class Captured(Generic[Item]):
 def _search_of(retriever: object) -> object:
     """Returns a value that is equal for two objects that ``gate(...)`` made of the same search.
 
-    Bound methods are compared by equality, because each access to a method makes a new object.
+    For a bound method, this is the method itself: each access makes a new object, but these objects are
+    equal.
     """
     search: object = getattr(retriever, "__wrapped__", retriever)
     return search if isinstance(search, MethodType) else id(search)
@@ -261,6 +265,7 @@ def _search_of(retriever: object) -> object:
 
 def kind_of(search: object) -> str:
     """Returns the name of a function or method, or the name of any other object's class."""
-    # Reading an attribute of any other object may run code of the user's, so its class is used.
+    # Reading an attribute of any other object may run code of the user's, so the name of its class is
+    # used.
     named = search if isinstance(search, (FunctionType, MethodType)) else type(search)
     return f"{named.__module__}.{named.__qualname__}"

@@ -25,7 +25,7 @@ from .shown_order import OrdersShown, shown_order
 
 OnNoRetrieval: TypeAlias = Literal["error", "accept"]
 """The treatment of a replay that retrieved nothing: "error" raises an error, "accept" uses its answer
-like any other answer."""
+like the answer of any replay."""
 
 SEEING_UNKNOWN = (
     "seeing unknown: no retrieved text was recognised in what the model was sent (it is not sent to a "
@@ -54,29 +54,31 @@ MISSED = (
 @dataclass(frozen=True, slots=True)
 class ExposureChecks:
     """An ``ExposureChecks`` knows the sources that the baseline's models were sent. It checks that each
-    replay's models were sent the retained ones of these sources, and no others.
-
-    ``scope``: the sources that the rules are about: those that were retrieved ("retrieved"), those that a
-    model was sent ("seen"), or those that the user passed in ("given"). "seen" becomes "retrieved" if no
-    source was recognised in a request. ``units``: the sources that rules are about. ``held_out``: under
-    the scope "seen", the sources that were retrieved but not sent to a model; no replay gets them.
-    ``notes``: remarks for the user about the scope. ``sight``: recognises the sources in requests.
-    ``unrecognised``: the ids of sources that are known to be sent to a model, although ``sight`` does not
-    recognise them. ``making``: advice, for messages, on how to pass a function that makes a new
-    application. ``all_requests``: the baseline's requests. ``requests``: the same if sources were
-    recognised in them, otherwise empty.
-    """
+    replay's models were sent the retained ones of these sources, and no others."""
 
     scope: Scope
+    """The sources that the rules are about: those that were retrieved ("retrieved"), those that a model
+    was sent ("seen"), or those that the user passed in ("given"). If no source was recognised in a
+    request, "seen" is replaced by "retrieved"."""
     units: tuple[Source, ...]
+    """The sources that are retained or omitted, so that rules can name them."""
     held_out: tuple[Source, ...]
+    """Under the scope "seen", the sources that were retrieved but not sent to a model; no replay gets
+    them."""
     notes: tuple[str, ...]
+    """Remarks for the user about the scope."""
     sight: Sight
+    """Recognises the sources in requests."""
     on_no_retrieval: OnNoRetrieval = "error"
     unrecognised: frozenset[str] = frozenset()
+    """The ids of sources that are known to be sent to a model, although ``sight`` does not recognise
+    them."""
     making: str = ""
+    """Advice, for messages, on how to pass a function that makes a new application."""
     requests: tuple[Request, ...] = ()
+    """The baseline's requests if sources were recognised in them, otherwise empty."""
     all_requests: tuple[Request, ...] = ()
+    """The baseline's requests."""
 
     @classmethod
     def of(
@@ -117,9 +119,9 @@ class ExposureChecks:
         return checks(scope, tuple(sources), (), notes, sight, unrecognised=unrecognised)
 
     def other_order_shown(self) -> tuple[str, ...]:
-        """Returns the ids of the sources in the order in which the baseline's model was shown them. An id
-        is repeated if the position of its source is unknown. Returns an empty tuple if the model was
-        shown all of ``units`` in their order.
+        """Returns the ids of the sources in the order in which the baseline's model was shown them. If
+        the position of a source is unknown, its id is repeated. Returns an empty tuple if the model was
+        shown all ``units`` in their order.
 
         A source that no request shows word for word may be shown in other words, so its position is
         unknown. Only a source that no replay gets (``held_out``) counts as not shown.
@@ -155,8 +157,8 @@ class ExposureChecks:
             raise self._leak_of(leaks, serving)
         remarks = {answer.note, *serving.remarks}
         remarks.update(self._remarks(answer, ids, serving, requests, seen))
-        # A request that is equal with and without sources, such as a request to rewrite the question,
-        # does not ask the model for an answer from sources.
+        # If a request is equal with and without sources, such as a request to rewrite the question, it
+        # does not ask for an answer from sources.
         asked = requests if ids else {*requests}.difference(self.requests)
         return replace(
             answer,
@@ -173,9 +175,9 @@ class ExposureChecks:
         requests: Sequence[Request],
         seen: frozenset[str],
     ) -> Iterator[str]:
-        """Yields the remarks on what was delivered and on what reached the model, or on a replay that
-        retrieved nothing. Raises ReplayMissedGate if ``on_no_retrieval`` does not accept such a replay,
-        and UnusableReply if no model was called that could have seen what was delivered."""
+        """Yields remarks on the sources that were delivered and that reached the model, or on a replay
+        that retrieved nothing. Raises ReplayMissedGate if ``on_no_retrieval`` does not accept such a
+        replay, and UnusableReply if no model was called that could have seen the delivered sources."""
         if serving.served:
             yield from self._check_delivered(answer, ids, serving, seen)
             if serving.order:
@@ -198,12 +200,12 @@ class ExposureChecks:
     def _check_delivered(
         self, answer: Answer, ids: Sequence[str], serving: Serving[object], seen: frozenset[str]
     ) -> Iterator[str]:
-        """Yields a remark if the application did not search for a retained source, or, for a source that
-        is a tool's result, did not call the tool; for example, an agent may end after its first search.
-        The application then really behaves like this on these sources, so this is no fault. Raises
+        """Yields a remark if a source was not delivered because the application did not search for it, or
+        did not call the tool whose result it is. For example, an agent may end after its first search.
+        This is how the application really behaves on these sources, so it is no fault. Raises
         UnusableReply if a source was not delivered for any other reason."""
         # If ``promoting`` is set, a search of the replay gets sources that a search of the baseline
-        # dropped. It may drop them again, so a source that was not delivered is no fault.
+        # dropped. The replay's search may drop them too, so it is no fault if they are not delivered.
         missing = [] if serving.promoting else [each for each in ids if each not in serving.delivered]
         if missing and self.held_out and self.is_all(ids):
             raise self.unseen_needed(serving.that_found)
@@ -212,8 +214,8 @@ class ExposureChecks:
                 serving.note_whole()
             return
         if not self.is_all(ids) and seen.isdisjoint(missing):
-            # A replay gets a recorded result of a tool only if it makes the same call as the baseline. So
-            # if a source is such a result and was not delivered, the replay did not make the call.
+            # A replay gets the recorded result of a tool if it makes the same call as the baseline. So if
+            # a source is such a result and was not delivered, the replay did not make the call.
             uncalled = [each for each in missing if each in serving.results]
             missing = [each for each in missing if each not in serving.results]
             if uncalled:
@@ -233,8 +235,8 @@ class ExposureChecks:
         self, serving: Serving[object], requests: Sequence[Request], seen: frozenset[str]
     ) -> Iterator[str]:
         """Raises SourcesReordered if the sources were delivered, or shown to a model, in a different
-        order than the one in which this replay must return them (``serving.order``). Yields a remark if
-        the order of some sources in the requests is unknown."""
+        order than ``serving.order``, in which this replay must return them. Yields a remark if the order
+        of some sources in the requests is unknown."""
         if tuple(serving.handed) != serving.order:
             raise SourcesReordered(serving.order, tuple(serving.handed), "its searches returned")
         _check_shown(self.sight.orders_in(self.requests), [each.id for each in self.units])
@@ -251,9 +253,9 @@ class ExposureChecks:
         return known | (self.sight.glued_in(requests) & others if others else others)
 
     def _leak_of(self, leaks: Sequence[str], serving: Serving[object]) -> SourceLeak:
-        """Returns the error for omitted sources that a model of the replay was sent. If there are
-        documents among them, only these are named: the same cause may have brought back the others.
-        ``leaks``: the ids of the omitted sources."""
+        """Returns the error for omitted sources that a model of the replay was sent. If documents are
+        among them, only documents are named, because the other sources may have come back for the same
+        reason. ``leaks``: the ids of the omitted sources."""
         kinds = {each.id: each.metadata.get(SOURCE_KIND) for each in (*self.units, *self.held_out)}
         others = {each: str(kinds[each]) for each in leaks if kinds[each]}
         documents = [each for each in leaks if each not in others]
@@ -264,10 +266,10 @@ class ExposureChecks:
     def unseen_needed(
         self, that_found: ThatFound = no_retrievals, answers: str = ""
     ) -> UnseenSourcesNeeded:
-        """Returns the error for a replay that differs from the baseline although only sources that no
+        """Returns the error for a replay that differs from the baseline, although only sources that no
         model saw are missing.
 
-        ``that_found``: a function from ids to the retrievals that found these sources. ``answers``: in
+        ``that_found``: returns the retrievals that found the sources with these ids. ``answers``: in
         words, how the answer differs from the baseline's; empty if searches or requests to models differ.
         """
         held_out, shown = ([each.id for each in some] for some in (self.held_out, self.units))
@@ -281,8 +283,8 @@ class ExposureChecks:
 
 
 def _check_shown(orders: Iterable[Sequence[str]], wanted: Sequence[str]) -> None:
-    """Raises SourcesReordered if one of ``orders`` (the ids in the order in which a request shows them)
-    contradicts the order ``wanted``."""
+    """Raises SourcesReordered if one of ``orders`` contradicts the order ``wanted``. Each is a list of
+    ids in the order in which a request shows the sources."""
     for shown in orders:
         came = tuple(identity for identity in shown if identity in wanted)
         meant = tuple(identity for identity in wanted if identity in came)

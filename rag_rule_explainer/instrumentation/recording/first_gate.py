@@ -16,8 +16,9 @@ Item = TypeVar("Item")
 def first_gate(
     application: Application[Item], manner: Manner, case: CallInput
 ) -> tuple[Recording[Item] | Serving[Item], Captured[Item] | None]:
-    """Returns the gate of a first run. Also returns the run's sources if the caller passed documents;
-    None if the run has to search for its sources."""
+    """Returns the gate of a first run: the object that records the searches of this run, or answers them
+    with the documents that the caller passed. Also returns the run's sources if the caller passed
+    documents; None if the run has to search for its sources."""
     only, identify = manner.recorded_retrievers, application.identify
     if case.documents is not None:
         captured = Captured[Item].brought(application.brought(case.documents), identify, only)

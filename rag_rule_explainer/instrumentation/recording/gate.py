@@ -11,12 +11,14 @@ from .refetching import Refetching
 class Gate:
     """A ``Gate`` handles the searches of one run: it records them, or answers them from a record.
 
-    ``only``: the retrievers that the user named; empty for all. ``closed``: True after the run has ended;
-    the gate then has no effect. ``queries``: the texts of all queries. ``takes_all``: True iff documents
-    that a retriever finds and then drops also count as sources. The integration then records the inner
-    retrievers of such a retriever, and not the retriever itself. Always False if the user named
-    retrievers, because only their results count. ``refetching``: changes the results of searches as a
-    change of the corpus would; None to leave them unchanged.
+    - ``only``: the retrievers that the user named; empty for all.
+    - ``closed``: True after the run has ended; this object then has no effect.
+    - ``queries``: the texts of all queries.
+    - ``takes_all``: True iff documents that a retriever finds and then drops also count as sources. The
+      integration then records the inner retrievers of such a retriever, and not the retriever itself.
+      Always False if the user named retrievers, because only their results count.
+    - ``refetching``: changes the results of searches as a change of the corpus would; None to leave them
+      unchanged.
     """
 
     def __init__(self, only: Sequence[object], *, takes_all: bool = False) -> None:
@@ -28,8 +30,8 @@ class Gate:
         self._lock = threading.Lock()
 
     def deliver_result(self, ids: Collection[str], is_recorded: bool) -> None:
-        """Records that the application got a tool's result with sources in it. ``ids``: the ids of these
-        sources. ``is_recorded``: True if the baseline had this result. Called only in replays."""
+        """Records that the application got a tool's result that contains sources. ``ids``: the ids of
+        these sources. ``is_recorded``: True if the baseline had this result. Called only in replays."""
         raise NotImplementedError
 
     def leave_undecided(self, reason: str) -> None:
@@ -38,5 +40,5 @@ class Gate:
 
     def concerns(self, retriever: object) -> bool:
         """Returns True iff calls of this retriever are recorded, or answered from the record. If the user
-        named retrievers, only calls of these are; otherwise the calls of all retrievers are."""
+        named retrievers, only their calls are; otherwise the calls of all retrievers are."""
         return not self._only or any(each is retriever for each in self._only)

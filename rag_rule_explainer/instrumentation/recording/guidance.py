@@ -14,19 +14,19 @@ ANOTHER_WAY = "the application goes another way even if all that was shown is ke
 
 
 def no_retrievals(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
-    """Returns no retrievals. This function is used as ``that_found`` if the retrievals of the baseline
-    were not recorded."""
+    """Returns no retrievals. It is used as ``that_found`` if the retrievals of the baseline were not
+    recorded."""
     return ()
 
 
 def unseen_needed(
     held_out: Collection[str], shown: Collection[str], that_found: ThatFound, answers: str = ""
 ) -> UnseenSourcesNeeded:
-    """Returns the error for a replay that differs from the baseline although only sources that no model
+    """Returns the error for a replay that differs from the baseline, although only sources that no model
     saw are missing.
 
     ``held_out``: the ids of these sources; ``shown``: the ids of the sources that a model saw.
-    ``that_found``: a function from ids to the retrievals that found these sources. ``answers``: in words,
+    ``that_found``: returns the retrievals that found the sources with these ids. ``answers``: in words,
     how the answer differs from the baseline's; empty if searches or requests to models differ.
     """
     one, named = len(held_out) == 1, shortened(", ".join(map(plain_id, held_out)), 200)
@@ -36,8 +36,8 @@ def unseen_needed(
     steered = f"what {_names(others)} finds" if others else "a further search"
     verb = ("decide" if answers else "steer") + ("s" if one else "")
     alone = not others and len(finding) == 1
-    # If there was only one search, its results cannot have influenced a further search. The message then
-    # says that they influence the answer: the application may, for example, count them.
+    # If there was only one search, its results cannot have influenced another search. The message then
+    # says that they influence the answer; for example, the application may count them.
     means = f"{verb} {'what becomes of the answer' if answers or alone else steered}"
     both = _function_of_all([*finding, *others])
     way_out = (
@@ -58,7 +58,7 @@ def leaked(named: Collection[str], delivered: int, that_found: ThatFound, anew: 
     """Returns the error for omitted sources that a model of a replay was sent.
 
     ``named``: the ids of these sources. ``delivered``: the number of sources that the searches of the
-    replay returned. ``that_found``: a function from ids to the retrievals that found these sources.
+    replay returned. ``that_found``: returns the retrievals that found the sources with these ids.
     ``anew``: advice for an application that keeps the results of an earlier run.
     """
     shown, finding = shortened(", ".join(map(plain_id, named)), 200), that_found(named)
@@ -76,7 +76,7 @@ def leaked(named: Collection[str], delivered: int, that_found: ThatFound, anew: 
 
 def repeated(kinds: Mapping[str, str], anew: str = "") -> SourceLeak:
     """Returns the error for omitted parts of prompts, or omitted results of tools, that a model of a
-    replay was sent all the same.
+    replay was sent nevertheless.
 
     ``kinds``: the kind of each of these sources, by id. ``anew``: advice for an application that keeps
     the results of an earlier run.
@@ -105,8 +105,8 @@ def _names(retrievals: Iterable[Retrieval[Any]]) -> str:
 
 
 def _function_of_all(retrievals: Sequence[Retrieval[Any]]) -> str:
-    """Returns the name of the innermost of the user's functions that led to all these retrievals; empty
-    if there is none."""
+    """Returns the name of the innermost of the user's functions that called all these retrievals,
+    directly or indirectly; empty if there is no such function."""
     if not retrievals:
         return ""
     first, *others = (each.callers for each in retrievals)

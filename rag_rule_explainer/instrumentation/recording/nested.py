@@ -1,9 +1,9 @@
 """This module records the inner searches that a search of the baseline makes. It finds the searches that
 drop some of the sources which their inner searches found, as a retriever with a reranker does.
 
-The baseline records only the sources that such an outer search returns. If a replay omits them, sources
-that the search dropped in the baseline may take their place. To find out whether this happens, the search
-is *opened*: in replays it really runs, and only its inner searches are answered from the record.
+The baseline records only the sources that such a search returns. In a replay without these sources, the
+search might return sources that it dropped in the baseline. To find this out, the search is *opened*: it
+really runs in replays, and only its inner searches are answered from the record.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -15,18 +15,18 @@ from .gate import Gate
 from .retrievals import Identify, Item, Keys, Retrieval
 
 _SHARE = 0.5
-"""A search may return extracts of the texts that its inner searches found. A returned text is an extract
-of a found text if at least this share of its *stretches* (all sequences of eight words in a row) is in
-the found text. This is only asked if neither text contains the other."""
+"""A returned text counts as an extract of a found text if at least this share of its *stretches* (all
+sequences of eight words in a row) is in the found text. A search may return such extracts of the texts
+that its inner searches found. The share matters only if neither text contains the other."""
 
 _FEW_WORDS = 5
-"""A search that adds at most this many words to each text adds a number or a label. A search that adds
-more words returns other texts, such as the whole document of a found chunk."""
+"""The maximum number of words that a search adds to a found text if it only adds a number or a label. A
+longer text counts as another text, such as the whole document of a found chunk."""
 
 
 class Nested(Gate):
     """A ``Nested`` records the inner searches that one search of the baseline makes, in ``retrievals``.
-    ``keys``: the keys of the outer search. ``around``: the gate that handles the outer search."""
+    ``keys``: the keys of this outer search. ``around``: the object that handles the outer search."""
 
     def __init__(self, keys: Keys, around: Gate) -> None:
         super().__init__(())
@@ -48,7 +48,7 @@ class Inside:
     itself, or if a returned text contains its text or is an extract of it. ``has_strangers``: True if the
     search also returned sources that do not come from the found ones. An example is a search that finds
     summaries first and returns chunks. ``is_rearranged``: True if the search returned the found sources
-    in another order, or each with a few words or some metadata more, such as a number.
+    in another order, or added a few words or some metadata to each, such as a number.
     """
 
     def __init__(self, found: Iterable[Source], returned: Iterable[Source]) -> None:
@@ -76,8 +76,8 @@ def opened_searches(
     """Returns the retrievals, in which some searches are replaced by their inner searches. Also returns
     the keys of the replaced searches.
 
-    ``identify``: a function that returns the sources of items. ``wanted``: returns True for a search that
-    is to be replaced.
+    ``identify``: returns the sources of items. ``wanted``: returns True for a search that is to be
+    replaced.
     """
     found: list[Retrieval[Item]] = []
     keys = frozenset[Hashable]()
@@ -96,9 +96,9 @@ def opened_searches(
 
 
 def named_as(known: Sequence[Source], sources: Sequence[Source]) -> dict[str, Source]:
-    """Returns, by the id of each of ``sources``, the equal source among ``known``; sources without an
-    equal one are left out. The ids of the two may differ, because the id of a document can depend on the
-    other documents of the same result."""
+    """Returns the equal source in ``known`` for each of ``sources``, by the id in ``sources``. Leaves out
+    sources that have none. The two ids may differ, because the id of a document can depend on the other
+    documents of the same result."""
     same = {(each.id, each.text): each for each in known}
     named = {each.id: same[each.id, each.text] for each in sources if (each.id, each.text) in same}
     taken = {each.id for each in named.values()}
@@ -114,8 +114,8 @@ def _is_labelled(
 ) -> bool:
     """Returns True iff a search returned found sources with other metadata, such as a rank."""
     found = [source for each in inside for source in identify([each.items])[0]]
-    # Each result is identified on its own: in one call, two items of the same source would get the
-    # metadata of the first, and a difference would stay unseen.
+    # Each result is identified separately: in one call, two items of the same source would both get the
+    # metadata of the first item, and a difference between them would be lost.
     known = {(each.id, each.text): each.metadata for each in found}
     own = identify([outer.items])[0]
     return any(known.get((each.id, each.text), each.metadata) != each.metadata for each in own)
@@ -132,7 +132,7 @@ def _distinct(sources: Iterable[Source]) -> dict[str, Source]:
 
 
 def _holds(text: Reading, part: Reading) -> bool:
-    # A short text may occur in another text by chance.
+    # A short text may be in another text by chance, so it has to be the whole text.
     return part.line == text.line or (part.is_distinctive and part.line in text.line)
 
 

@@ -1,9 +1,9 @@
-"""This module records what the baseline's retrievals return.
+"""This module records the results of the baseline's retrievals.
 
-An integration intercepts its framework's retrievals. On each call, the intercepted method asks
-``going_on`` for the gate of the current run. Outside of runs, there is none. In the baseline, the gate
-is a ``Recording``: the search is made, and its result is recorded. In a replay, the gate is a
-``Serving``, which returns those recorded items whose sources are retained.
+An integration replaces its framework's search methods. On each call, the replaced method asks
+``going_on`` for the *gate* of the current run, the object that handles its searches. Outside of runs,
+there is none. In the baseline, the gate is a ``Recording``: the search is made, and its result is
+recorded. In a replay, it is a ``Serving``, which returns the recorded items whose sources are retained.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,10 +20,14 @@ from .retrievals import Identify, Item, Keys, Retrieval, Searched
 class Recording(Gate, Generic[Item]):
     """A ``Recording`` records the results of the baseline's retrievals, in order. Thread-safe.
 
-    ``added``: documents of the user that are added to the result of every retrieval. ``fault``: the error
-    to raise after the run because a result could not be recorded; None if there is none. ``derived``: the
-    class names of objects that the run built from retrieved documents. ``searched_own``: the class names
-    of searched objects that the run itself made. For the other parameters, see ``Captured`` and ``Gate``.
+    - ``added``: documents of the user that are added to the result of every retrieval.
+    - ``fault``: the error to raise after the run because a result could not be recorded; None if there is
+      none.
+    - ``derived``: the class names of objects that the run built from retrieved documents.
+    - ``searched_own``: the class names of searched objects that the run itself made.
+    - ``identify``: returns the sources of items.
+    - ``only``: the only retrievers whose results are recorded; empty for all.
+    - ``takes_all``: True if documents that a retriever finds and then drops also count as sources.
     """
 
     def __init__(
@@ -44,8 +48,8 @@ class Recording(Gate, Generic[Item]):
         self.fault: RagRuleError | None = None
 
     def begin(self) -> int:
-        """Returns a number for the current moment, which is larger than all earlier ones. Call it when a
-        retrieval begins, and pass the number to ``record``."""
+        """Returns a number for the current moment, which is larger than the numbers of all earlier
+        moments. Call it when a retrieval begins, and pass the number to ``record``."""
         return moment()
 
     def record(
@@ -58,8 +62,11 @@ class Recording(Gate, Generic[Item]):
         callers: tuple[str, ...] = (),
         inside: Sequence[Retrieval[Item]] = (),
     ) -> None:
-        """Records the result of a retrieval. ``began``: the number that ``begin`` returned for it; for
-        the other arguments, see ``Retrieval``."""
+        """Records the result of a retrieval. ``keys``: the keys that identify the retrieval; ``items``:
+        the documents found. ``retriever``: the object that was called. ``form``: what is needed to build
+        a result of the same kind, such as its type. ``began``: the number that ``begin`` returned for the
+        retrieval. ``callers``: the user's functions that called it. ``inside``: the retrievals inside it.
+        """
         with self._lock:
             ended = moment()
             start = ended if began is None else began
@@ -91,7 +98,8 @@ class Recording(Gate, Generic[Item]):
         return self.texts_of(items)
 
     def are_new(self, items: Sequence[Item], before: int) -> list[bool]:
-        """For each item, returns True iff its source was not retrieved before the moment ``before``."""
+        """Returns a list with True for each item whose source was not retrieved before the moment
+        ``before``, and False for the other items."""
         with self._lock:
             earlier = [each.items for each in self._retrievals if each.ended < before]
         *known, own = self._identify([*earlier, items])
@@ -112,8 +120,8 @@ class Recording(Gate, Generic[Item]):
 
     def captured(self, on_new_query: OnNewQuery = "kept", before: int | None = None) -> Captured[Item]:
         """Returns the sources recorded so far, each once, in the order of their first retrieval.
-        ``on_new_query``: see ``OnNewQuery``. ``before``: the moment after which retrievals do not count;
-        None for all."""
+        ``on_new_query``: what a search of a replay returns for a query that the baseline did not make.
+        ``before``: retrievals after this moment are ignored; None to use all."""
         with self._lock:
             every, failures = tuple(self._retrievals), tuple(self._failures)
         retrievals = tuple(each for each in every if before is None or each.ended < before)

@@ -26,10 +26,10 @@ ADDED_LAST = "added documents stand after the retrieved ones: where they would r
 @dataclass(slots=True)
 class Refetch:
     """A ``Refetch`` describes the change of the corpus for the first run of one call, and records which
-    of its documents searches found.
+    documents of this change searches found.
 
-    ``remarks``: sentences for the user. ``seen``: the ids and names of those documents of the change that
-    a search found.
+    ``remarks``: sentences for the user. ``seen``: the ids and names of the documents of the change that a
+    search found.
     """
 
     change: CorpusChange
@@ -52,9 +52,8 @@ class ChangedItems(NamedTuple):
 
 
 class Refetching(Generic[Item]):
-    """A ``Refetching`` changes the results of the searches of a run. ``identify``: a function that
-    returns the sources of items. ``brought``: a function that converts documents of the caller to items.
-    """
+    """A ``Refetching`` changes the results of the searches of a run, as the change of the corpus would.
+    ``identify``: returns the sources of items. ``brought``: converts documents of the caller to items."""
 
     def __init__(
         self,
@@ -67,7 +66,8 @@ class Refetching(Generic[Item]):
         self._brought = brought
 
     def changed(self, found: Sequence[Item]) -> ChangedItems:
-        """Returns the items that the same search would find in the changed corpus, in their order."""
+        """Returns the items that the same search would find in the changed corpus, in the order of
+        ``found``."""
         change = self.refetch.change
         items, missing, replaced = list[Item](), 0, 0
         for item, source in zip(found, self._identify([found])[0], strict=True):
@@ -89,7 +89,7 @@ class Refetching(Generic[Item]):
 
     @property
     def at_least(self) -> int:
-        """Returns the number of documents that the change may remove from one result, at least 1. A
-        search is asked for as many further results, so that they take the places of the removed ones."""
+        """Returns the number of documents that the change may remove from one result, but at least 1. A
+        search is asked for this many additional results, which replace the removed documents."""
         change = self.refetch.change
         return max(1, len(change.excluded) + len(change.names))

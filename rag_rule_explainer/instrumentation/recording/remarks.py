@@ -1,5 +1,5 @@
-"""This module holds remarks for the reader of an explanation. They concern replays whose searches differ
-from the searches of the baseline."""
+"""This module holds remarks for the reader of an explanation on replays whose searches differ from the
+searches of the baseline."""
 
 SEVERAL_RESULTS = (
     "a retrieval was made several times in the baseline, with different results. The first time that a "

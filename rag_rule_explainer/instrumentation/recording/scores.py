@@ -1,7 +1,7 @@
 """This module finds scores that a search has computed from each other, such as shares of a sum.
 
 Replays get documents with their recorded scores. A real search that found fewer documents would compute
-other scores of this kind.
+different scores of this kind.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ RELATIVE_SCORES = (
     "otherwise: gate(...) what is searched before the scores are computed, so that replays compute them"
 )
 _LARGEST = 1e9
-"""A value counts as a score only if it is a number that is not larger than this."""
+"""A value larger than this does not count as a score."""
 _NAMES = ("score", "similarity", "relevance")
 
 
@@ -30,8 +30,8 @@ def has_relative_scores(batches: Iterable[Batch[Any]]) -> bool:
 
 
 def _columns(batches: Iterable[Batch[Any]]) -> Iterator[list[float]]:
-    """Yields, for each result and each name of a score, the scores of all documents of the result. A name
-    that some of the documents lack is left out."""
+    """Yields, for each result and each name of a score, the scores of all documents of the result. Leaves
+    out a name if some of the documents have no such score."""
     for batch in batches:
         columns = defaultdict[str, list[float]](list)
         for source, item in batch:
@@ -45,7 +45,7 @@ def _scores_of(source: Source, item: Any) -> Iterator[tuple[str, float]]:
     first = cast("Sequence[Any]", scored)[:1] if isinstance(scored, (tuple, list)) else ()
     own: list[tuple[str, Any]] = [("", each) for each in first]
     own.append(("node", getattr(getattr(item, "node", None), "score", None)))
-    # The keys of a document's metadata need not be texts, so they are converted.
+    # Keys of a document's metadata may be other values than texts, so they are converted.
     entries = [(str(name), each) for name, each in source.metadata.items()]
     named = ((name, each) for name, each in entries if any(part in name for part in _NAMES))
     for name, each in (*own, *named):

@@ -21,16 +21,22 @@ SOURCE_KIND = "source_kind"
 class Serving(Gate, Generic[Item]):
     """A ``Serving`` answers the retrievals of one replay with the retained sources.
 
-    ``served``: the number of retrievals and tool results that the replay got. ``delivered``: the ids of
-    the sources that were returned. ``order``: the ids of the retained sources in the order in which the
-    replay must return them, if that is not the baseline's order; else empty. ``handed``: the delivered
-    ids, in the order of their first delivery; only filled if ``order`` is set. ``refused``: the error
-    that a search raised because its query must not be answered; None if there was none. ``repeats_only``:
-    True if the baseline made all searches of this replay too. A source that was not delivered was then
-    not searched for. ``undecided``: the reason why the replay's answer must not be used; empty if it may
-    be used. ``returned``: the ids of the sources that opened searches returned (see ``opens``).
-    ``results``: the ids of the sources that are results of tools. ``promoting``: True if the replay gets
-    documents that a search of the baseline found by an inner search, and dropped.
+    - ``served``: the number of retrievals and tool results that the replay got.
+    - ``delivered``: the ids of the sources that were returned.
+    - ``order``: the ids of the retained sources in the order in which the replay must return them; empty
+      if this is the baseline's order.
+    - ``handed``: the delivered ids, in the order of their first delivery; only filled if ``order`` is
+      set.
+    - ``refused``: the error that a search raised because its query must not be answered; None if there
+      was none.
+    - ``repeats_only``: True if the baseline made all searches of this replay too; a source that was not
+      delivered was then not searched for.
+    - ``undecided``: the reason why the replay's answer must not be used; empty if it may be used.
+    - ``returned``: the ids of the sources that *opened* searches returned: searches that really run,
+      while only their inner searches are answered from the record.
+    - ``results``: the ids of the sources that are results of tools.
+    - ``promoting``: True if the replay gets documents that a search of the baseline found by an inner
+      search, and dropped.
     """
 
     def __init__(self, captured: Captured[Item], kept: Iterable[Source]) -> None:
@@ -57,17 +63,17 @@ class Serving(Gate, Generic[Item]):
         self._places = {identity: place for place, identity in enumerate(self.order)}
 
     def serve(self, keys: Keys, asked: str = "") -> list[Item] | None:
-        """Returns the items that the baseline recorded for this retrieval, without those of omitted
+        """Returns the items that the baseline recorded for this retrieval, without the items of omitted
         sources.
 
-        ``keys``: the keys of the retrieval; ``asked``: its query, for messages. If the baseline made the
-        retrieval several times with different results, the n-th call returns the n-th result. If the
-        order of these results is unknown, or there is no n-th one, the items of all of them are returned,
-        and ``undecided`` is set. ``on_new_query`` decides what a new query returns. Returns None if the
-        caller must make a real search. The caller then passes its result to ``settled`` if
-        ``serves_what_is_kept`` is True, else to ``filtered``. Raises UnknownQuery, or the error that the
-        retrieval raised in the baseline.
-        """
+        If the baseline made the retrieval several times with different results, the n-th call returns the
+        n-th result. If it is unknown which result this is, returns the items of all of them, and sets
+        ``undecided``. Raises the error that the retrieval raised in the baseline, if it raised one.
+
+        The option ``on_new_query`` decides what a query gets that the baseline did not make: an error
+        (UnknownQuery), or the result of a real search. Returns None if the caller must make this search.
+        The caller passes its result to ``settled`` if ``serves_what_is_kept``, otherwise to ``filtered``.
+        ``keys``: the keys of the retrieval; ``asked``: its query, for messages."""
         with self._lock:
             self.served += 1
             if self._captured.any_query:
@@ -89,7 +95,9 @@ class Serving(Gate, Generic[Item]):
                 )
                 raise self.refused
             self.remarks.add(NEW_RETRIEVAL)
-            if self._captured.asked_anew:  # one difference is enough, so no further real search is made
+            # ``asked_anew`` is True if the real search for an earlier new query had a different result.
+            # That is enough for the warning to the user, so this query needs no real search.
+            if self._captured.asked_anew:
                 return self._deliver(self._captured.everything)
             settled = self._captured.settled(keys)
             return None if settled is None else self._deliver(settled)
@@ -101,15 +109,15 @@ class Serving(Gate, Generic[Item]):
 
     def let_through(self, items: Sequence[Item]) -> list[Item]:
         """Removes the items of omitted sources from the result of an opened search (a search that really
-        ran, with its inner searches answered from the record). Records which sources the search returned.
-        """
+        ran, while its inner searches were answered from the record). Records which sources the search
+        returned."""
         with self._lock:
             batch = self._captured.recognised(items)
             self.served += 1
             self.repeats_only = False
             self.returned.update(source.id for source, _ in batch)
-            # A search may also return items that its inner searches did not find, such as the chunks of a
-            # found summary.
+            # A search may also return items that its inner searches did not find. For example, they found
+            # a summary, and it returns the chunks of this summary.
             inner = {id(item) for _, item in batch}
             others = [each for each in self._outer.recognised(items) if id(each[1]) not in inner]
         omitted = {id(item) for source, item in (*batch, *others) if source.id not in self._kept}
@@ -129,43 +137,45 @@ class Serving(Gate, Generic[Item]):
         self.undecided = self.undecided or reason
 
     def note_whole(self) -> None:
-        """Records that a replay on all sources was delivered all of them, as the baseline was."""
+        """Records that a replay on all sources got all of them from its searches, as the baseline did."""
         self._captured.repeats = True
 
     @property
     def may_search_less(self) -> bool:
-        """Returns True iff a source that was not delivered may be missing only because the application
-        did not search for it, given the results of its earlier searches.
+        """Returns True iff sources may be missing only because the application did not search for them
+        after the results of its earlier searches.
 
         This requires that a replay on all sources has made all searches of the baseline. Otherwise, the
-        application may have kept the results of an earlier run, and so does not search.
+        application may have kept the results of an earlier run, so that it does not search again.
         """
         return self.repeats_only and self._captured.repeats
 
     @property
     def reached(self) -> set[str]:
-        """Returns the ids of the delivered sources. Leaves out sources that only an inner search of an
-        opened search found, and that the opened search itself did not return."""
+        """Returns the ids of the sources that the application got. Some delivered sources are left out:
+        those that were only delivered inside an *opened* search (one that really runs, while its inner
+        searches are answered from the record), and that the opened search then did not return."""
         return self.delivered - (self._dropped - self.returned)
 
     @property
     def serves_what_is_kept(self) -> bool:
-        """Returns True iff a query that the baseline did not make returns all retained sources."""
+        """Returns True iff a query that the baseline did not make gets all retained sources as its
+        result."""
         return self._captured.on_new_query == "kept"
 
     def settled(self, keys: Keys, retriever: object, found: Sequence[Item] | None) -> list[Item]:
-        """Returns all retained sources for a query that the baseline never made, and records whether a
-        real search has the same result. ``retriever``: the object that is searched. ``found``: the result
-        of the real search; None if it failed or cannot be read."""
+        """Returns all retained sources for a query that the baseline never made. Records whether a real
+        search has the same result. ``retriever``: the object that is searched. ``found``: the result of
+        the real search; None if it failed or cannot be read."""
         with self._lock:
             return self._deliver(self._captured.settle(keys, retriever, found))
 
     def begins_with(self, keys: Keys) -> bool:
-        """Returns True iff the replay has made no retrieval yet, and the baseline made the one with these
-        ``keys``. The recorded result can then be returned without a real search.
+        """Returns True iff the replay has made no retrieval yet, and the baseline made the retrieval with
+        these ``keys``. The recorded result can then be returned without a real search.
 
-        A real search is only needed if the searched objects may hold texts that the replay derived from
-        sources it got. Before its first retrieval, a replay has got no source.
+        A real search is needed only if the searched objects may contain texts that the replay derived
+        from sources. Before its first retrieval, a replay has got no sources.
         """
         with self._lock:
             return not self.served and self._captured.recorded(keys) is not None
@@ -210,10 +220,10 @@ class Serving(Gate, Generic[Item]):
         return [source for source in self._captured.sources if source.id in self.delivered]
 
     def are_kept(self, items: Sequence[Item]) -> list[bool | None]:
-        """Returns for each item of a real search whether its source is retained: True or False, or None
-        if it has no known source.
+        """Returns, for each item of a real search, True if its source is retained, False if its source is
+        omitted, and None if it has no known source.
 
-        The retained sources among them count as delivered. The search is counted in ``served`` if at
+        Retained sources among the items count as delivered. The search is counted in ``served`` if at
         least one item has a known source.
         """
         with self._lock:
@@ -225,8 +235,8 @@ class Serving(Gate, Generic[Item]):
         return [kept.get(id(item)) for item in items]
 
     def filtered(self, items: Sequence[Item]) -> list[Item]:
-        """Returns the items of a real search whose sources are retained, together with the retained
-        documents among those that the user added to all results."""
+        """Returns the items of a real search without those whose source is omitted or unknown. Documents
+        that the user added to all results (``add_documents=``) are treated like items of the search."""
         with self._lock:
             found = self._captured.recognised([*items, *self._captured.added])
             return self._deliver(tuple({id(item): (source, item) for source, item in found}.values()))

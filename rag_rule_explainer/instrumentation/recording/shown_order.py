@@ -1,5 +1,5 @@
-"""This module finds the order in which a request shows the sources to a model. Answers number the sources
-in this order."""
+"""This module finds the order in which a request shows the sources to a model. Answers that cite sources
+by number use this order."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from ...sources import Source
 from ..requests.source_recognition import Reading, Request, Sight, reading_of, readings, words_of
 
 _FEWEST_WORDS = 2
-"""A text with fewer words may occur in a request by chance."""
+"""A text with fewer words may be in a request by chance."""
 
 
 class OrdersShown(NamedTuple):
@@ -26,9 +26,9 @@ class OrdersShown(NamedTuple):
     def of(
         cls, requests: Iterable[Request], units: Sequence[Source], sight: Sight, known: Set[str]
     ) -> "OrdersShown":
-        """Returns the orders in which these requests show the sources. The requests are read as they are,
+        """Returns the orders in which these requests show the sources. Each request is read unchanged,
         and also with the escapes of JSON or HTML replaced. ``known``: the ids of the sources that
-        ``sight`` recognises in every request that shows them. All other sources are searched for by their
+        ``sight`` recognises in every request that shows them. Other sources are searched for by their
         whole text."""
         orders, alike, is_repeated = list[tuple[str, ...]](), set[str](), False
         for request in requests:
@@ -48,11 +48,10 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
     """Returns the ids of the sources that a model was shown, in the order in which it was shown them.
     Returns an empty tuple if these are all ``units`` in their order.
 
-    An id that occurs more than once means that the position of its source is unknown. All positions are
-    unknown if two requests show the sources in different orders, or if one source is not recognised in
-    the requests. Sources with equal texts also have unknown positions. Two orders count as the same if
-    one is the beginning of the other. ``known``: the ids of the sources that are certainly not shown by a
-    request in which they are not recognised.
+    If the position of a source is unknown, its id is repeated. All positions are unknown if two requests
+    show the sources in different orders, or if a source is not recognised in the requests. Sources with
+    equal texts have unknown positions too. Two orders count as equal if one is the beginning of the
+    other. ``known``: the ids of the sources that are recognised in every request that shows them.
     """
     if not shown.orders:
         return ()
@@ -70,10 +69,13 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
 def _other_places(
     text: str, before: Sequence[Reading], units: Sequence[Source], known: Set[str]
 ) -> tuple[dict[str, int], frozenset[str]]:
-    """Returns the positions in ``text`` of sources whose id is not in ``known``, as the number of words
-    before them. A source is left out if its whole text does not occur, occurs more or less often than
-    there are sources with this text, or occurs only inside a longer source. Also returns the ids of those
-    found sources that have the same text as another source."""
+    """Returns the positions in ``text`` of the sources that are not in ``known``: the number of words
+    before each, by id. Also returns the ids of those found sources that have the same text as another
+    source.
+
+    Leaves out a source if its whole text is not in ``text``, or only inside a longer source. Also leaves
+    out a source if the number of its occurrences in ``text`` is not the number of sources with its text.
+    """
     texts = {unit.id: f" {' '.join(words_of(unit.text))} " for unit in units}
     line, places, alike = f" {' '.join(words_of(text))} ", dict[str, int](), set[str]()
     for own in dict.fromkeys(said for identity, said in texts.items() if identity not in known):
@@ -97,9 +99,9 @@ def _places(words: str, line: str) -> Iterator[int]:
 
 
 def _answering(orders: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
-    """Returns the orders without those of requests that only asked a model to grade one source each.
-    These requests are recognised by their place: they show the sources one by one, and the first request
-    that shows several sources comes after them."""
+    """Returns the orders without those of requests that only asked a model to grade one source each. Such
+    requests are recognised by their position: they show one source each, and come before the first
+    request that shows several sources."""
     together = next((place for place, each in enumerate(orders) if len(each) > 1), 0)
     alone = {each[0] for each in orders[:together]}
     is_graded = len(alone) > 1 and alone.issuperset(orders[together])

@@ -1,10 +1,9 @@
 """This module checks that two runs on the same sources, with the same model replies, give the same
 answer.
 
-State that one run leaves behind may change a later run's answer after the model's reply, so that no
-request shows the influence. The state itself may be invisible too, for example if it is in a file
-descriptor or in the interpreter. But if a replay is repeated at the end, its answer then differs from the
-answer of the first replay on these sources.
+An earlier run may leave state that changes the answer after the model's reply. No request then shows the
+influence, and even the state may be invisible, for example in a file descriptor. But a replay that is
+repeated at the end then has another answer than the first replay on the same sources.
 """
 
 import threading
@@ -20,7 +19,7 @@ from .volatile import Steady
 
 
 class Changed(NamedTuple):
-    """A ``Changed`` holds two different answers that runs gave on the same sources: the first answer and
+    """A ``Changed`` holds two different answers that runs on the same sources gave: the first answer and
     a later one. ``alike``: True iff the models' replies in both runs were equal."""
 
     was: str
@@ -29,26 +28,25 @@ class Changed(NamedTuple):
 
     @property
     def clause(self) -> str:
-        """Returns a clause, for messages, in which both answers are quoted."""
+        """Returns a clause for messages that quotes both answers."""
         return f"the answer was {shortened(self.came, 100)!r} instead of {shortened(self.was, 100)!r}"
 
 
 @dataclass(slots=True, eq=False)
 class Answers:
     """This class stores the first answer on each subset of sources, and compares later answers with it.
-    Thread-safe.
-
-    ``steady``: replaces the parts of texts that change in every run. ``repeats``: True if a replay on all
-    sources gave the baseline's answer; only then is a different answer a sign of state that an earlier
-    run left. ``departs``: True if a run seems to have taken a different path through the code than the
-    baseline. There are two signs: the baseline's answer contains a model's reply, and the run's answer
-    contains none; or a request of the run contains words that are in the code's texts and in no request
-    of the baseline.
-    """
+    Thread-safe."""
 
     steady: Steady
+    """Replaces the parts of texts that change in every run."""
     repeats: bool = False
+    """True if a replay on all sources gave the baseline's answer; only then is a different answer a sign
+    of state that an earlier run left."""
     departs: bool = False
+    """True if a run seems to have executed other code than the baseline, such as another branch of an
+    ``if``. There are two signs: the baseline's answer contains a model's reply, and the run's answer
+    contains none; or a request of the run contains words of texts in the application's code that are in
+    no request of the baseline."""
     _first: dict[Hashable, tuple[list[str], str]] = field(
         default_factory=dict[Hashable, "tuple[list[str], str]"]
     )
@@ -81,9 +79,8 @@ class Answers:
         None if it does not.
 
         ``key``: identifies these sources. ``beside``: texts whose words may be in the replay's requests,
-        such as the retained sources. Other new words in the requests are a sign that the run took a
-        different path through the code (``departs``). ``whatever``: if True, the answers are compared
-        even if the models' replies differ.
+        such as the retained sources. Other new words in the requests may set ``departs``. ``whatever``:
+        if True, the answers are compared even if the models' replies differ.
         """
         text, replies = self.steady(answer.text), self._replies(exchanges)
         with self._lock:

@@ -1,8 +1,8 @@
 """This module checks that the answers come from the models whose requests this package sees.
 
-An answer may use other words than the replies: code maps a reply to a label, or puts a field of it into a
-sentence. The answer still comes from these models if all its words are known and equal replies led to
-equal answers. Otherwise, a model whose requests are not seen may have written the answer.
+An answer may use other words than the models' replies, for example if code maps a reply to a label. The
+answer still comes from these models if all its words are known and equal replies led to equal answers.
+Otherwise, a model whose requests are not seen may have written the answer.
 """
 
 import re
@@ -28,8 +28,8 @@ as dates."""
 
 
 _FIGURE = re.compile(r"[^\W\d_]{0,2}\d+[^\W\d_]{0,2}")
-"""The pattern of a number, also with a letter or two around it, as in "p2" or "3rd". Such words do not
-show who wrote an answer."""
+"""Matches a number, perhaps with a letter or two around it, as in "p2" or "3rd". Such words do not show
+who wrote an answer."""
 
 
 class ForeignAnswer(NamedTuple):
@@ -37,8 +37,8 @@ class ForeignAnswer(NamedTuple):
 
     ``run``: the run's name. ``sources``: the ids of the retained sources; None for the baseline.
     ``replies``: the replies of the run's models. ``own``: the answer's words that are neither in sources
-    nor in the input; if there are none, all words of the answer. ``strange``: those of them that are not
-    in texts of the application's code either.
+    nor in the input; if there are none, all words of the answer. ``strange``: the words in ``own`` that
+    are not in texts of the application's code either.
     """
 
     run: str
@@ -82,8 +82,8 @@ class Authorship:
         ``given``: the texts of the application's input. ``constants``: texts in the application's code.
         """
         self._constants = _words_of(constants)
-        # The texts of all sources explain words in the answer of every run, even if the run did not get
-        # these sources. Other words are compared between the runs.
+        # Words of any source count as explained in every answer, even if the run did not get this source.
+        # Other words are compared between the runs.
         labels = [f"{source.id} {dict(source.metadata)}" for source in sources]
         texts = [source.text for source in sources]
         self._facts = _words_of([*given, *texts, *labels])
@@ -125,9 +125,9 @@ class Authorship:
         """Returns two sets of the answer's words. ``made``: results of tools and other texts that the run
         produced.
 
-        The first set has the words that come neither from sources, nor from the input, nor from tools. If
-        no such word is left, it has all words of the answer. The second set has the words of the first
-        set that are not in the code's constants either.
+        The first set has the words that come neither from sources, nor from the input, nor from ``made``;
+        if there are no such words, it has all words of the answer. The second set has the words that come
+        from none of these, and also not from texts in the application's code.
         """
         line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
         words = frozenset(word for word in line.split() if not word.isdigit())
@@ -136,20 +136,20 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """Returns the words that the answer quotes from a source. A word counts as quoted if it and the
-        word before it in the answer also follow each other in a source. The quotation may break off
-        inside a word. So the second word need not be whole: "calc" counts if the source has "calcium" in
-        this place. ``line``: the words of the answer in one line."""
+        """Returns the words that the answer quotes from a source. A word counts as quoted if it follows
+        the same word in a source as in the answer. It may be only the beginning of the word in the
+        source, because a quotation may break off: "per calc" is quoted from "per calcium". ``line``: the
+        words of the answer in one line."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
         )
 
     def _is_said(self, answer: Answer, own: frozenset[str], exchanges: Sequence[Exchange]) -> bool:
-        """Returns True iff the models' replies explain ``own``, which are words of the answer. This is so
-        if the replies contain more than a third of these words. It is also so if the answer contains a
-        whole reply that is not very short, and almost all of these words are in a reply or in a text of
-        the application's code."""
+        """Returns True iff the models' replies explain ``own``, which are words of the answer. There are
+        two cases: the replies contain more than a third of these words; or the answer contains a whole
+        reply that is not very short, and almost all of these words are in replies or in texts of the
+        application's code."""
         said = _words_of(each.said or "" for each in exchanges)
         if not own or 3 * len(own & said) > len(own):
             return True
@@ -172,8 +172,8 @@ class Authorship:
             if other is not None:
                 return self._doubt_about(group[0], other)
         strange = [each for group in groups for each in group if len(each.strange) >= FEWEST_WORDS]
-        # If replays on different sources gave the same answer with equal replies, the code made this
-        # answer, not an unseen model.
+        # If replays on different sources gave the same answer with equal replies, the application's own
+        # code made this answer, not an unseen model.
         times = Counter((each.replies, each.own) for each in strange if each.sources is not None)
         repeated = {own for (_, own), many in times.items() if many > 1}
         lone = next((each for each in strange if each.own not in repeated), None)
@@ -186,11 +186,11 @@ class Authorship:
         )
 
     def _decisive(self, written: ForeignAnswer) -> frozenset[str]:
-        """Returns the words by which an answer is compared with the answers of other runs. If the models'
-        replies of two runs are equal and these words differ, an unseen model may have written them.
+        """Returns the words by which an answer is compared with the answers of other runs. If two runs
+        got equal replies and these words differ, an unseen model may have written them.
 
-        They are the words in ``written.own``. If the application's code may have chosen words of its
-        constants without a model's reply, such words are left out: only ``written.strange`` is returned.
+        These are the words in ``written.own``, or only those in ``written.strange`` if the application's
+        code may have chosen words of its constants without a model's reply.
         """
         is_strange = len(written.strange) >= FEWEST_WORDS
         return written.own if is_strange or (self._decided and written.replies) else written.strange
@@ -210,8 +210,8 @@ class Authorship:
 
 
 def _first_difference(first: str, other: str) -> list[str]:
-    """Returns the words of each text at the first place where the texts differ. A text that has no words
-    there is left out. Returns an empty list if both texts have the same words."""
+    """Returns the words of each text at the first place where the texts differ. Leaves out a text that
+    has no words there. Returns an empty list if both texts have the same words."""
     words = first.split(), other.split()
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
         if kind != "equal":

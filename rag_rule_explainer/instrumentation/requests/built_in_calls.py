@@ -1,6 +1,6 @@
 """This module reads calls of a provider's built-in tools, such as web search, in a model's reply. In a
-reply, such a call has a form of its own, unlike the call of a function. The provider runs some of these
-tools itself; the application runs the others."""
+reply, these calls look different from calls of functions. The provider runs some of these tools itself;
+the application runs the others."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
@@ -12,9 +12,9 @@ _CALL = "_call"
 
 
 class BuiltInCall(NamedTuple):
-    """A ``BuiltInCall`` is the call of a provider's built-in tool in a reply. ``identity``: its id.
-    ``by_provider``: True iff the provider has run the tool already; ``over_mcp``: True iff the provider
-    did so on an MCP server, which may belong to anybody."""
+    """A ``BuiltInCall`` is the call of a provider's built-in tool in a reply. ``identity``: the id of the
+    call. ``by_provider``: True iff the provider has run the tool already; ``over_mcp``: True iff the
+    provider did so on an MCP server, which may belong to anybody."""
 
     identity: str
     call: ToolCall
@@ -23,14 +23,14 @@ class BuiltInCall(NamedTuple):
 
 
 class BuiltInTypes(NamedTuple):
-    """The ``BuiltInTypes`` of a provider say which parts of its replies are calls of its built-in tools,
-    by the type of a part.
+    """The ``BuiltInTypes`` of a provider say which parts of its replies are calls of its built-in tools.
+    They are recognised by the type of a part, such as "web_search_call".
 
-    ``named``: types of parts that hold the tool's name in a field, for tools that the provider runs.
+    ``named``: types of parts with the tool's name in a field, for tools that the provider runs.
     ``over_mcp``: such types for tools on an MCP server. ``by_provider`` and ``by_application``: types
-    that consist of the tool's name and "_call", such as "web_search_call", for tools that the provider
-    runs and for tools that the application runs. ``told``: the fields of a part that hold the arguments
-    of the call. ``untold``: fields inside ``told`` that hold results instead.
+    that consist of the tool's name and "_call", for tools that the provider runs and for tools that the
+    application runs. ``told``: the fields of a part that hold the arguments of the call. ``untold``:
+    fields inside ``told`` that hold results instead.
     """
 
     named: frozenset[str] = frozenset()

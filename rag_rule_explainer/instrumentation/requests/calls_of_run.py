@@ -1,4 +1,4 @@
-"""This module records the tool calls that a run's models made, and what became of each of them."""
+"""This module records the tool calls that a run's models made, and whether each was run and answered."""
 
 import threading
 from collections import defaultdict
@@ -14,13 +14,14 @@ from .tools_in_use import tools_in_use
 
 @dataclass(slots=True, eq=False)
 class MadeCall:
-    """A ``MadeCall`` is a tool call in a model's reply, which the application is to run.
+    """A ``MadeCall`` is a tool call in a model's reply, by which the model asks the application to run a
+    tool.
 
     ``identity``: its id; if the model gave none, the name of the tool, or an empty text. ``at``: the
-    moment of the reply, as a number (see ``moment``). ``within``: the names of the tools that were
-    running when the model was asked. ``answered``: the moment of the first request with the call's
-    result; None if there is none. ``text``: that result. ``settled``: True iff it is known that no code
-    of the application ran for this call.
+    moment of the reply, a number that is higher for later events. ``within``: the names of the tools that
+    were running when the model was asked. ``answered``: the moment of the first request with the call's
+    result; None if there is none. ``text``: the text of this result. ``settled``: True iff it is known
+    that no code of the application ran for this call.
     """
 
     identity: str
@@ -35,8 +36,8 @@ class MadeCall:
 class UnrecordedTool(NamedTuple):
     """An ``UnrecordedTool`` is a tool that a model called, although no recorded tool ran for this call.
     ``within``: the names of the tools that were running when the model was asked. ``at``: the moment of
-    the request with the result, or else of the reply with the call. ``is_answered``: True iff a request
-    has a result of the call."""
+    the request with the call's result; if there is none, the moment of the reply with the call.
+    ``is_answered``: True iff a request has a result of the call."""
 
     name: str
     within: tuple[str, ...] = ()
@@ -49,9 +50,9 @@ class CallsOfRun:
     """A ``CallsOfRun`` holds the tool calls that the models of one run made. Thread-safe.
 
     ``returned``: the names of the tools whose calls the application returned as its answer, for its
-    caller to run. ``unresolved``: the names of the tools whose calls end a replay, because it is not
-    known what the application runs for them. ``last_step``: the moment at which the last step of an
-    agent's graph began; 0 if there was none. ``remote``: the names of the tools that the provider of a
+    caller to run. ``unresolved``: the names of the tools whose calls end a replay, because it is unknown
+    which code the application runs for these calls. ``last_step``: the moment at which the last step of
+    an agent's graph began; 0 if there was none. ``remote``: the names of the tools that the provider of a
     model ran over MCP.
     """
 
@@ -70,14 +71,15 @@ class CallsOfRun:
 
     @property
     def settled_names(self) -> set[str]:
-        """Returns the names of the tools with a call for which no code of the application ran."""
+        """Returns the names of the tools that have a ``settled`` call: no code of the application ran for
+        it."""
         return {each.call.name for each in list(self._made) if each.settled}
 
     @property
     def left_to_the_caller(self) -> set[str]:
-        """Returns the names of the tools whose calls the application returned as its answer, so that its
-        caller can run them. Leaves out the tools in ``unresolved``: replays end at the model's reply with
-        such a call, before the application can return the call."""
+        """Returns the names of the tools whose calls the application returned as its answer, so that the
+        application's caller can run these tools. Leaves out the tools in ``unresolved``: replays end at
+        the model's reply with such a call, before the application can return the call."""
         return self.returned - self.unresolved
 
     def first_of(self, names: Collection[str]) -> int | None:
@@ -86,8 +88,8 @@ class CallsOfRun:
 
     def note_reply(self, key: Hashable, calls: Iterable[tuple[str, ToolCall]]) -> None:
         """Records the calls in a model's reply, with their ids. Call it before the application gets the
-        reply; for a streamed reply, call it again when more has arrived: a call keeps the moment at which
-        it began. ``key``: identifies the request."""
+        reply. Call it again whenever more of a streamed reply has arrived; the recorded moment of a call
+        does not change then. ``key``: identifies the request."""
         within, now = tools_in_use.get(), moment()
         with self._guard:
             own = self._by_reply.setdefault(key, [])
@@ -103,8 +105,8 @@ class CallsOfRun:
             del own[count:]
 
     def note_answered(self, results: Iterable[tuple[str, str]]) -> list[MadeCall]:
-        """Records the results of tool calls that a request contains, and returns those of this run's
-        calls to which they belong. ``results``: the id of each call, of any run, with the text of its
+        """Records the results of tool calls that a request contains, and returns the calls of this run
+        that now have a result. ``results``: pairs of the id of a call, of any run, and the text of its
         result, in the request's order."""
         texts, now = defaultdict[str, list[str]](list), moment()
         for identity, text in results:
@@ -112,8 +114,9 @@ class CallsOfRun:
         found = list[MadeCall]()
         with self._guard:
             for identity, several in texts.items():
-                # Some models give the same id again and again. The last results belong to the last calls;
-                # the first may belong to earlier turns of the conversation.
+                # Some models use the same id for several calls. The last results with this id belong to
+                # the last calls, because the first results may belong to earlier turns of the
+                # conversation.
                 own = [each for each in self._made if each.identity == identity and identity]
                 for made, text in zip(reversed(own), reversed(several), strict=False):
                     if made.answered is None:
@@ -134,9 +137,9 @@ class CallsOfRun:
                 made.settled = True
 
     def note_own(self, name: str) -> None:
-        """Records that the framework runs a tool of its own, such as one that hands over to another
-        agent. The first call of this name that is not yet marked as ``settled`` (see ``MadeCall``) is now
-        marked, because no code of the application runs for this call."""
+        """Records that the framework runs one of its own tools, such as a tool that hands over to another
+        agent. No code of the application runs for such a call. So the first call of this tool for which
+        this was not yet known becomes ``settled``."""
         with self._guard:
             made = next(
                 (each for each in self._made if each.call.name == name and not each.settled), None
@@ -145,11 +148,11 @@ class CallsOfRun:
                 made.settled = True
 
     def unexecuted(self, executed: Sequence[ExecutedCall]) -> list[MadeCall]:
-        """Returns the calls for which no recorded tool ran, without the settled ones, for which it is
-        known that nothing ran.
+        """Returns the calls for which no recorded tool ran. Leaves out ``settled`` calls, for which
+        nothing ran.
 
-        ``executed``: the recorded tools that ran. Each is matched with one call: the one with its id, or
-        else one with its arguments, or else one with its name.
+        ``executed``: the recorded tools that ran. Each is matched with one call: the call with its id, or
+        else a call with its arguments, or else a call with its name.
         """
         with self._guard:
             left = list(self._made)

@@ -1,11 +1,16 @@
 """This module finds texts that one run made in the requests of a different run.
 
-These texts are a run's model replies, its answer and its tools' results. Eight of their words in a row,
-or a whole shorter text, do not come into a different run's request by chance. A text is not reported if
-its origin is harmless: if it is in the baseline's input or requests, or in a source that the run got; if
-it arises only where two texts that the run got stand next to each other; or if the request was sent
-before the text was made. A text of two words may be in a request by chance. It is reported as unsure, and
-only if the run that sent the request made the same text itself. Single words are not searched for.
+These texts are a run's model replies, its answer and its tools' results. If eight of their words in a
+row, or a whole shorter text, are in a different run's request, this cannot be chance.
+
+A text is not reported if it has a harmless origin:
+
+- it is in the baseline's input or requests, or in a source that the run got;
+- it arises only where two texts that the run got stand next to each other;
+- the request was sent before the text was made.
+
+A text of two words may be in a request by chance. It is reported as unsure, and only if the run that sent
+the request made the same text itself. Single words are not searched for.
 """
 
 import re
@@ -20,7 +25,7 @@ _NUMBERS = re.compile(r"(?<= )[\d.,]+(?= )")
 _FEWEST_WORDS = 2
 """Texts with fewer words are not searched for, because they may come from anywhere."""
 _SURE_WORDS = 3
-"""A text with at least this many words does not occur in a request by chance."""
+"""A text with at least this many words is not in a request by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +43,11 @@ class Carried:
 
 @dataclass(slots=True, eq=False)
 class MadeTexts:
-    """This class stores the texts that runs made, and finds them in the requests of other runs.
-    Thread-safe."""
+    """This class stores the texts that runs made (replies of models, results of tools and answers), and
+    finds them in the requests of other runs. Thread-safe."""
 
-    # The keys are eight words in a row (``_long``), or the words of a shorter text (``_short``). Each
-    # value is the moment at which a run first made this text, and the run's name.
+    # Each value is the moment at which a run first made this text, and the run's name. The keys of
+    # ``_long`` are eight words in a row; the keys of ``_short`` are the words of a shorter text.
     _long: dict[Stretch, tuple[int, str]] = field(default_factory=dict[Stretch, tuple[int, str]])
     _short: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     _noted: set[str] = field(default_factory=set[str])
@@ -74,7 +79,8 @@ class MadeTexts:
         )
 
     def note(self, maker: str, texts: Iterable[str], sent: Sequence[str]) -> None:
-        """Records texts that a run made, so that they are found in the requests of other runs.
+        """Records texts that a run made, such as replies of its models, so that they are found in the
+        requests of other runs. ``maker``: the name of the run.
 
         ``sent``: the run's own requests. Words that are in these requests are not recorded, because the
         run did not make them itself.
@@ -147,8 +153,9 @@ class MadeTexts:
         for text, maker in found:
             words = tuple(text.split()) if isinstance(text, str) else text
             line, is_sure = f" {' '.join(words)} ", len(words) >= _SURE_WORDS
-            # A short text is reported only if this run made the same text itself (``said``). A long one
-            # is reported even if this run also made it, because a model may repeat what it was sent.
+            # A short text is reported only if this run made the same text itself (``said``). A long text
+            # is reported even if this run made it too, because a model may repeat a text that it was
+            # sent.
             if not is_sure and not any(line in each.line for each in said):
                 continue
             if any(line in each for each in lines) or _is_across(words, lines):
@@ -161,10 +168,11 @@ class MadeTexts:
 
 
 def _is_across(words: Sequence[str], lines: Sequence[str]) -> bool:
-    """Returns True iff these words are the end of one line, any number of whole lines, and the beginning
-    of another line. Such words arise if the text between two tool results is missing in a request."""
-    # ``read``: each number n for which the first n words are the end of a line, followed by any number of
-    # whole lines.
+    """Returns True iff these words are the end of one line, then any number of whole lines, and then the
+    beginning of another line. A request contains such words if a text between two tool results is missing
+    in it."""
+    # ``read`` has each number n for which the first n words are the end of a line, followed by any number
+    # of whole lines.
     pieces = [
         [f" {' '.join(words[start:end])} " for end in range(len(words) + 1)]
         for start in range(len(words))

@@ -74,8 +74,8 @@ class ArrivingReply(Protocol):
         ...
 
     def note_left(self) -> None:
-        """Records that the application may have stopped reading the reply. A replay that gets this reply
-        from the record gets only the part that has arrived."""
+        """Records that the application may have stopped reading the reply. A replay that gets the
+        recorded reply then gets only the part that has arrived."""
         ...
 
 
@@ -176,15 +176,15 @@ class ClientWatch:
         if inside_retrieval.get():
             self._apart.add(key)
         else:
-            # Recorded requests are searched for omitted sources. A reranking model is shown all sources
-            # in replays too, so with its requests recorded, every replay would look wrong.
+            # Recorded requests are searched for omitted sources. A reranking model is sent all sources in
+            # every replay, so its requests are not recorded.
             self.end_streams(of_this_reader=True)
             self._note_results(asked)
             self.exchanges.ask(key, asked.text, asked.sent)
         return key
 
     def replied(self, key: object, reply: ModelReply) -> None:
-        """Records the reply to a request. ``key``: the value that ``asked`` returned."""
+        """Records the reply to a request. ``key``: the value that ``asked`` returned for the request."""
         self._note(key, reply, tools_in_use.get())
         self.exchanges.reply(key, reply.said.text, reply.spoken)
 
@@ -210,7 +210,7 @@ class ClientWatch:
     def streaming(self, key: object, arriving: ArrivingReply) -> Generator[None, None, None]:
         """Records the streamed reply ``arriving``, which must be read inside the block.
 
-        ``key``: the value that ``asked`` returned.
+        ``key``: the value that ``asked`` returned for the request.
         """
         self.streams.take(key, arriving)
         try:
@@ -226,9 +226,9 @@ class ClientWatch:
             raise
 
     def arrived(self, key: object, arriving: ArrivingReply) -> None:
-        """Records that more of the streamed reply ``arriving`` has arrived. Call it before the
-        application gets this part: when the part completes a tool call, the application may run the tool
-        or stop reading the stream at once. May raise an error that ends the run."""
+        """Records that more of the streamed reply ``arriving`` has arrived. May raise an error that ends
+        the run. Call it before the application gets this part: if the part completes a tool call, the
+        application may run the tool or stop reading at once."""
         self.streams.take(key, arriving)
         if arriving.arguments and key not in self._apart:
             self._note_calls(key, arriving.reply())
@@ -237,13 +237,15 @@ class ClientWatch:
                     check()
 
     def end_stream(self, key: object, arriving: ArrivingReply) -> None:
-        """Records the reply of a stream whose last chunk has arrived, before the application gets it."""
+        """Records the reply of a stream whose last chunk has arrived. Call it before the application gets
+        this chunk."""
         self.streams.end(key)
         self.replied(key, arriving.reply())
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
-        """Records the replies of streams that the application did not read to their end, as far as they
-        arrived. Must be called at the end of the run. ``of_this_reader``: see ``OpenStreams.open``."""
+        """Records the replies of streams that the application did not read to their end: the parts that
+        have arrived. Must be called at the end of the run. ``of_this_reader``: True to record only
+        streams whose last chunk was read in this thread and task; False for all."""
         for key, arrived in self.streams.open(of_this_reader=of_this_reader):
             self.streams.end(key)
             reply = arrived.reply.reply()
@@ -288,8 +290,8 @@ def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
         run = participation()
         if run is not None and run.bound is not None:  # a replay, whose answer has been read by now
             watch.streams.close()
-        # The garbage collector may close an abandoned stream in a different context, where the variable
-        # cannot be reset.
+        # The garbage collector may close an abandoned stream in a different context. The variable cannot
+        # be reset there, and the ValueError is ignored.
         with suppress(ValueError):
             _watching.reset(token)
 

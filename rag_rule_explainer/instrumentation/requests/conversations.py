@@ -1,8 +1,8 @@
 """This module finds conversations on a model's server that several runs share.
 
-A request shows only the name of such a conversation, not its messages. The conversation holds messages of
-a different run in two cases: two runs name the same conversation; or a run continues a conversation
-before any model has replied to this run.
+A request shows only the name of such a conversation, and not its messages. In two cases, the conversation
+holds messages of a different run: if two runs name the same conversation, or if a run continues a
+conversation before it has got any reply of a model.
 """
 
 import re
@@ -29,8 +29,8 @@ _STILL_THERE = (
 
 def check_is_whole(exchange: Exchange) -> None:
     """Raises InvalidInput if this request continues a conversation that the model's server keeps. Call it
-    if replays send only this request: the sources that a replay omits would still be in the
-    conversation."""
+    if replays send only this request: the conversation would still contain the sources that a replay
+    omits."""
     for found in _NAMED.finditer(exchange.sent.rpartition("\n\n")[2]):
         if found.group(1) in {_GOING_ON, *_KEPT}:
             raise InvalidInput(_STILL_THERE.format(parameter=found.group(1)))
@@ -45,17 +45,18 @@ def goes_on(exchange: Exchange) -> bool:
 
 @dataclass(slots=True, eq=False)
 class ServerConversations:
-    """This class stores which run was the first to name each conversation. Thread-safe."""
+    """A ``ServerConversations`` stores the first run that named each conversation on a server.
+    Thread-safe."""
 
     _runs: dict[str, str] = field(default_factory=dict[str, str])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, run: str, exchanges: Iterable[Exchange]) -> Left | None:
-        """Records the conversations that a run's requests name. Returns a conversation that holds
+        """Records the conversations that a run's requests name. Returns a conversation that contains
         messages of a different run; None if there is none."""
         for exchange in exchanges:
-            # An integration writes the parameters of a request after its messages, so a name in a message
-            # is not taken for a parameter.
+            # The parameters of a request follow its messages. Only they are searched, so that a name in a
+            # message is not taken for a parameter.
             parameters = exchange.sent.rpartition("\n\n")[2]
             for found in _NAMED.finditer(parameters):
                 parameter, name = found.group(1), found.group(2) or found.group(3)

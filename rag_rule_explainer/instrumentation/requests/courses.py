@@ -27,9 +27,9 @@ class Step(NamedTuple):
     """A ``Step`` holds digests of one request to a model and of its reply.
 
     ``request``: the digest of the request with the lines of sources sorted, so that their order does not
-    matter. ``worded``: the digest of the unchanged request. ``framed``: like ``request``, but without
-    texts of earlier replies of the run. ``reply``: the digest of the reply. ``after``: the indexes of the
-    steps that were answered before this request.
+    matter. ``worded``: the digest of the unchanged request. ``framed``: the digest of the request with
+    sorted lines and without texts of the run's earlier replies. ``reply``: the digest of the reply.
+    ``after``: the indexes of the steps whose replies came before this request.
     """
 
     request: str
@@ -66,14 +66,13 @@ class Course:
         """Returns the course of a run, without requests that got no reply.
 
         ``steady``: replaces the parts of texts that change in every run. ``sources``: texts whose lines
-        may come in any order. ``made``: results of tools in this run, whose lines may come in any order
-        too.
+        may be in any order. ``made``: results of tools in this run, whose lines may also be in any order.
         """
         answered = [each for each in exchanges if each.said is not None]
         places = {id(each): place for place, each in enumerate(answered)}
         texts = tuple(steady(each.sent) for each in answered)
-        # Tools that run in parallel return their results in any order, so the order of these does not
-        # matter either.
+        # Tools that run in parallel return their results in any order, so the order of results is ignored
+        # too.
         moving = [steady(text) for text in (*sources, *made)]
         shown = _Shown(moving, [each.reply or "" for each in answered])
         sent = [shown.sorted_in(text) for text in texts]
@@ -90,24 +89,25 @@ class Course:
         return cls(steps, texts)
 
     def leads_to(self, other: "Course") -> bool:
-        """Returns True iff this run also sent the last request of the run ``other``, so that both led to
-        the same end. Texts of earlier replies inside the two requests may differ."""
+        """Returns True iff this run sent a request like the last request of the run ``other``, so that
+        both runs led to the same end. Texts of earlier replies inside the two requests may differ."""
         if not other.steps:
             return False
         last = other.steps[-1]
         return any(last.is_request_of(step) or last.framed == step.framed for step in self.steps)
 
     def same_order(self, other: "Course") -> bool:
-        """Returns True iff both courses have the same requests with the same order of lines inside each.
-        The order of the requests themselves may differ."""
+        """Returns True iff both courses have the same requests, with the same order of lines inside each
+        request. The order of the requests themselves may differ."""
         return sorted(step.worded for step in self.steps) == sorted(step.worded for step in other.steps)
 
     def same_replies(self, other: "Course") -> bool:
-        """Returns True iff both courses have the same replies."""
+        """Returns True iff the models gave the same replies in both runs, in any order."""
         return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
 
     def answered_otherwise(self, other: "Course") -> bool:
-        """Returns True iff a request of this course got another reply in the other course."""
+        """Returns True iff both runs made some request in common, and the run ``other`` got a reply to it
+        that this run did not get."""
         known: dict[str, set[str]] = {}
         for step in self.steps:
             known.setdefault(step.request, set()).add(step.reply)
@@ -120,7 +120,8 @@ class Course:
         return _digest("\n".join(first)) if first else ""
 
     def fingerprint(self, ignored: Sequence[str]) -> str:
-        """Returns the course as JSON, which holds digests and no texts, so that a store may keep it.
+        """Returns the requests and replies of the run as JSON. The JSON holds digests and no texts, so
+        that a store may keep it.
 
         ``ignored``: the user's patterns, whose matches were removed from the requests. They are stored
         too, because digests that were made with other patterns cannot be compared.
@@ -146,10 +147,9 @@ class Course:
 
 
 class Difference(NamedTuple):
-    """A ``Difference`` holds a request of one run and the request of a second run that should be equal to
-    it.
+    """A ``Difference`` holds a request of one run and the request of a second run that should be equal.
 
-    ``number``: the position of the request, starting with 1. ``was``: the first run's request; ``came``:
+    ``number``: the position of the request, counted from 1. ``was``: the first run's request; ``came``:
     the second run's request. One of them is None if its run made no such request.
     """
 
@@ -164,7 +164,7 @@ class Difference(NamedTuple):
         return self.clause_of("the baseline", "the replay")
 
     def clause_of(self, first: str, other: str) -> str:
-        """Returns the same clause as ``clause``, but with these names for the two runs."""
+        """Returns a clause that quotes both requests. ``first``, ``other``: names of the two runs."""
         if self.was is None or self.came is None:
             return _whole(self.was, self.came, first, other)
         start = next(
@@ -188,8 +188,8 @@ class Difference(NamedTuple):
 
 
 def difference(first: Course, other: Course) -> Difference | None:
-    """Returns the first request in which two courses differ, unless a different earlier reply explains
-    the difference; None if there is no such request."""
+    """Returns the first request in which two courses differ; None if they are equal. A difference that a
+    different earlier reply explains does not count."""
     left = list(range(len(first.steps)))
     same: set[int] = set()
     alone = False
@@ -261,10 +261,10 @@ def _nearest(first: Course, left: Sequence[int], place: int) -> str | None:
     """Returns a request of the first run, for a message that compares it with an unexpected request of
     the other run.
 
-    It is the request at the same position, if the other run did not make it; else the first one that the
-    other run did not make. Returns None if there is none, and an empty text if the texts are unknown.
-    ``left``: the positions of the requests that the other run did not make. ``place``: the position of
-    the unexpected request.
+    This is the first run's request at the same position, if the other run did not make it; otherwise the
+    first of those in ``left``. Returns None if there is none, and an empty text if the texts are unknown.
+    ``left``: the positions of the first run's requests that the other run did not make. ``place``: the
+    position of the unexpected request.
     """
     if not first.texts:
         return ""
@@ -278,8 +278,8 @@ def _text(course: Course, place: int) -> str | None:
 
 
 def _kept_of(exchange: Exchange, sent: Sequence[str], places: Mapping[int, int]) -> str:
-    """Returns the texts of the earlier requests that the model's server puts before this one, because
-    this one continues a conversation that the server keeps; empty if it continues none."""
+    """Returns the texts of the earlier requests of the conversation that this request continues, if the
+    model's server keeps this conversation; empty if the request continues none."""
     if not goes_on(exchange):
         return ""
     return "\n".join(sent[places[id(each)]] for each in exchange.after if id(each) in places)

@@ -1,7 +1,7 @@
 """This module stores all requests and replies of one run, in order.
 
-The integrations add them. The module ``fidelity`` compares them with those of a different run, and
-``carrying`` searches them for texts of other runs.
+The integrations record the requests and replies here. The module ``fidelity`` compares them with those of
+a different run, and ``carrying`` searches the requests for texts of other runs.
 """
 
 import threading
@@ -13,8 +13,8 @@ from .source_recognition import Request
 from .tools_in_use import tools_in_use
 
 _clock = count(1)
-"""This counter numbers the requests of all runs, and the texts that runs made, in the order in which they
-occur. Of a request and a text, the one with the smaller number came first."""
+"""This counter numbers the requests of all runs, and the texts that runs made, in the order of time. If a
+request has a smaller number than a text, the request came first."""
 
 
 def moment() -> int:
@@ -33,8 +33,8 @@ class Exchange:
 
     ``sent``: the request with roles, tool calls and parameters. ``reply``: the reply's text; ``said``:
     the reply's text with its tool calls; both are None if there is no reply. ``after``: the exchanges of
-    the same run that were answered before this request was sent. ``at``: the moment of the request, see
-    ``moment``. ``within``: the names of the tools that were running when the request was sent.
+    the same run that were answered before this request was sent. ``at``: the moment of the request, a
+    number that is higher for later events. ``within``: the names of the tools that were running then.
     """
 
     request: Request
@@ -76,8 +76,8 @@ class Exchanges:
 
     @classmethod
     def only(cls, chosen: Iterable[Exchange]) -> "Exchanges":
-        """Returns an ``Exchanges`` with only these exchanges of a run that has ended, in order. Replies
-        of its other exchanges no longer count as earlier replies."""
+        """Returns an ``Exchanges`` that has only these exchanges of an ended run, in order. In the
+        ``after`` of each, the run's other exchanges are removed."""
         own = dict[int, Exchange]()
         for each in chosen:
             after = tuple(own[id(one)] for one in each.after if id(one) in own)
@@ -86,7 +86,7 @@ class Exchanges:
         return cls(_all=list(own.values()))
 
     def place_of(self, key: Hashable) -> int | None:
-        """Returns the index of the request with this key in the order of requests; None if it was not
+        """Returns the index of the request with this key among all requests; None if it was not
         recorded."""
         with self._guard:
             asked = self._open.get(key)
@@ -94,8 +94,8 @@ class Exchanges:
 
     def ask(self, key: Hashable, text: str, sent: str) -> None:
         """Records a request. Raises an error if a function in ``before_sending`` does. ``key``: any value
-        by which ``reply`` finds the request. ``text``: the text of the messages; ``sent``: see
-        ``Exchange``."""
+        by which ``reply`` finds the request. ``text``: the text of the messages; ``sent``: the same with
+        roles, tool calls and parameters."""
         with self._guard:
             after = tuple(self._replied)
             request = Request(text, tuple(each.reply or "" for each in after))
@@ -114,8 +114,9 @@ class Exchanges:
                 listener(text)
 
     def note_reply(self, key: Hashable, text: str, said: str) -> bool:
-        """Records a reply as ``reply`` does, but calls no function. Returns False if the request is not
-        recorded."""
+        """Records the reply to the request with this key, without calling the functions in
+        ``after_reply``. Returns False if no such request was recorded. ``text``: the reply's text;
+        ``said``: its text with its tool calls."""
         with self._guard:
             exchange = self._open.get(key)
             if exchange is None:

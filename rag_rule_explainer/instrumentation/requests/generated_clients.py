@@ -3,8 +3,8 @@ of an API.
 
 Such a client sends every request by its method ``request(cast_to, options, …)``, and returns a stream as
 an object that holds the iterator of its chunks. An integration describes the client by a
-``GeneratedClient``, and replaces ``request`` during explanations. A context variable identifies the run
-that sends a request.
+``GeneratedClient``, and replaces ``request`` during explanations. A context variable tells which run
+sends a request.
 """
 
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Sequence
@@ -40,8 +40,8 @@ def is_sent_by_client() -> bool:
 
 class _Asking(NamedTuple):
     """An ``_Asking`` is a request that is about to be sent. ``options``: its options, without omitted
-    sources. ``served``: the recorded result that the application gets instead of sending the request;
-    None if the request is sent."""
+    sources. ``served``: the recorded result that the application gets instead of an answer of the model;
+    None if the request is really sent."""
 
     watch: ClientWatch
     key: object
@@ -52,7 +52,7 @@ class _Asking(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class GeneratedClient:
     """A ``GeneratedClient`` reads the requests and replies of one kind of client. The *options* of a
-    request are the object, made by the client, that describes the request.
+    request are the object by which the client describes the request.
 
     ``asks_a_model``: returns True for the options of a request to a model. ``asked``: reads the request
     from its options. ``edited``: returns the options, for a client, without the sources that the
@@ -132,8 +132,8 @@ class GeneratedClient:
         return result
 
     def _served(self, asking: _Asking) -> Any:
-        """Returns the recorded result that the application gets because the request is not sent. Its
-        tokens are not counted again, because the baseline spent them."""
+        """Returns the recorded result that the application gets instead of sending the request. The
+        tokens of the recorded reply are not counted again, because the baseline spent them."""
         recorded = asking.served
         is_stream = isinstance(recorded, RecordedStream)
         reply = recorded.reply(self.joined()) if is_stream else self.replied(recorded)
@@ -220,8 +220,8 @@ class RecordedStream:
     chunks: tuple[Any, ...]
     is_whole: bool
 
-    # A deep copy returns this object itself, because the client's object cannot be copied deeply. Readers
-    # cannot change the chunks: ``again`` copies them.
+    # A deep copy returns this object itself, because the client's object cannot be copied deeply. Sharing
+    # it is safe: ``again`` copies the chunks before the application reads them.
     def __deepcopy__(self, _: object) -> "RecordedStream":
         return self
 
@@ -235,7 +235,7 @@ class RecordedStream:
     def again(self) -> Any:
         """Returns a stream of the client's class that yields the chunks once more."""
         stream, chunks = copy(self.stream), deepcopy(self.chunks)
-        # Clients have no public way to make a stream of chunks.
+        # Clients have no public way to make a stream of given chunks, so a private attribute is set.
         stream._iterator = _agiven(chunks) if hasattr(stream, "__anext__") else iter(chunks)
         return stream
 
@@ -246,6 +246,6 @@ async def _agiven(chunks: tuple[Any, ...]) -> AsyncIterator[Any]:
 
 
 def _bound(request: Any, client: Any) -> Any:
-    # Tracers may have replaced ``request`` by a wrapper that works only as a bound method, so it is bound
-    # first.
+    # Tracers may have replaced ``request`` by a wrapper that works only as a bound method. So ``request``
+    # is bound here.
     return request.__get__(client, type(client))

@@ -1,4 +1,4 @@
-"""This module reads parts of JSON whose form is not certain, such as the body of a reply."""
+"""This module reads JSON whose form is uncertain, such as the body of a reply."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
@@ -10,13 +10,13 @@ _NOT_BESIDE = frozenset({"role", "content", "output", "type", "id", "call_id", "
 
 
 def items_of_list(given: Any) -> list[Any]:
-    """Returns a list as it is, an empty one for None, and a list of one item for anything else."""
+    """Returns a list unchanged, an empty list for None, and a list of one item for any other value."""
     return cast("list[Any]", given) if isinstance(given, list) else [] if given is None else [given]
 
 
 def texts_within(given: Any, without: Collection[str]) -> Iterator[str]:
-    """Yields every text in lists and mappings, at any depth. ``without``: keys whose values are left
-    out."""
+    """Yields every text in lists and mappings, at any depth. Leaves out the values under the keys in
+    ``without``."""
     if isinstance(given, str):
         yield given
     elif isinstance(given, Mapping):

@@ -1,9 +1,10 @@
-"""This module finds texts in a replay's requests that identify a source omitted from that replay.
+"""This module finds texts in a replay's requests that identify a source omitted from that replay. Such a
+text is called a *leftover*.
 
-State that the baseline filled, such as a set of all retrieved titles, is the same in every later run, so
-a comparison of runs does not show its influence. But the influence can be seen if a request contains the
-title of an omitted source. If the application had the title before the baseline, for example in a
-catalogue in its prompt, the title is no leftover.
+State that the baseline filled, such as a set of all retrieved titles, is the same in every later run.
+Comparing runs does not show its influence, but a request that contains the title of an omitted source
+does. If the application had this title before the baseline, for example in a catalogue in its prompt, the
+title is no leftover.
 """
 
 import re
@@ -41,12 +42,12 @@ class Leftover:
 
 @dataclass(slots=True, eq=False)
 class Leftovers:
-    """This class finds leftovers in the requests of replays. Thread-safe.
+    """A ``Leftovers`` finds texts that identify omitted sources (*leftovers*) in the requests of replays.
+    Thread-safe.
 
     ``steady``: replaces the parts of texts that change in every run. ``before``: the application's state
     when this object was created. ``early``: the baseline's requests before its first retrieval; texts in
-    them are no leftovers. ``is_after_the_run``: True if the baseline had already run when this object was
-    created.
+    them are no leftovers. ``is_after_the_run``: True if this object was created after the baseline.
     """
 
     application: object
@@ -69,8 +70,8 @@ class Leftovers:
         self.before = Holdings(self.application)
 
     def miss_the_baseline(self) -> None:
-        """Records that the baseline had already run when the application's state was first read. The
-        content of collections may then come from the baseline."""
+        """Records that the application's state was first read after the baseline. The content of
+        collections in this state may then come from the baseline."""
         self.is_after_the_run = True
 
     def begin(self, sources: Sequence[Source], given: Iterable[str]) -> None:
@@ -81,9 +82,9 @@ class Leftovers:
         self._given = tuple(given)
 
     def look(self, after: Holdings) -> None:
-        """Compares ``after``, the application's state after the baseline, with its state before the
-        baseline. From now on, requests are also searched for new texts in the state that come from a
-        source, even if they are very short. Only the first call has an effect."""
+        """Compares ``after``, the application's state after the baseline, with its state before. If the
+        state has a new text that comes from a source, requests are searched for this text from now on,
+        even if it is very short. Only the first call does anything."""
         with self._lock:
             if self._looked or self._marks is None:
                 return
@@ -102,11 +103,11 @@ class Leftovers:
         self, exchanges: Iterable[Exchange], kept: Sequence[Source], made: Sequence[str]
     ) -> Leftover | None:
         """Returns a text in a request that identifies an omitted source; None if there is none. Prefers a
-        text for which the object that holds it is known.
+        text for which it is known which object of the application has it.
 
-        Texts that the application had before the baseline, and texts of the run's input, are not
-        returned. ``kept``: the retained sources. ``made``: texts that the run made, searched for, or may
-        remember; they are not returned either.
+        Never returns a text that the application had before the baseline, a text of the run's input, or
+        one of ``made``: texts that the run made, used as a query, or may remember. ``kept``: the retained
+        sources.
         """
         ids = {source.id for source in kept}
         if self._marks is None or len(ids) >= len(self._sources):
@@ -141,7 +142,7 @@ class Leftovers:
         """Returns the texts that may be in a request although sources are omitted: those of retained
         sources, of the input, of the baseline's early requests, and ``made``."""
         explained = [line_of(text) for source in kept for text in texts_of(source)]
-        # Two retained chunks that overlap an omitted chunk may together hold its text.
+        # If two retained chunks overlap an omitted chunk, they may together contain its whole text.
         explained.append(line_of(" ".join(source.text for source in kept)))
         return explained + [line_of(text) for text in (*self._given, *self.early, *made)]
 

@@ -14,11 +14,11 @@ from ...sources import Source
 from .source_recognition import words_of
 
 PHRASE = 5
-"""The number of words in a row that identify their source, because so long a phrase hardly occurs in a
-prompt by chance."""
+"""The number of words in a row that identify a source. So many words are hardly ever in a prompt by
+chance."""
 AROUND = 2
 """The number of words before and after a mark (a text that identifies a source) that are compared, to
-find out whether the mark in a request comes from a text of the application."""
+find out whether the mark comes from a text of the application."""
 _LONGEST = 8
 """The largest number of words of a mark (a text that identifies a source). Longer texts are recognised by
 phrases of ``PHRASE`` words."""
@@ -48,7 +48,7 @@ class Mark:
 @dataclass(frozen=True, slots=True)
 class FoundMark:
     """A ``FoundMark`` is a mark (a text that identifies a source) that was found in a line. ``before``,
-    ``after``: the words of the line next to it."""
+    ``after``: the words next to it in the line."""
 
     mark: Mark
     before: Words
@@ -115,7 +115,7 @@ def texts_of(source: Source) -> Iterator[str]:
 
 
 def marking_parts(source: Source) -> Iterator[str]:
-    """Yields the short texts of a source that hardly occur in a prompt by chance, such as names and
+    """Yields the short texts of a source that are hardly ever in a prompt by chance, such as names and
     figures."""
     for value in (source.id, *_flat(source.metadata, 2)):
         name = re.split(r"[/\\]", value.rstrip("/\\"))[-1]

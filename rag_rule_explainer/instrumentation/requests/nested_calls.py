@@ -1,8 +1,9 @@
-"""This module distinguishes the calls of a model by an application from the calls that the model makes to
-itself during such a call.
+"""This module distinguishes a call of a model by the application from a call that the model makes to
+itself.
 
-A model's ``stream`` may call the model's own ``complete``, and the frameworks report both calls. A replay
-need not stream where the baseline does. It would then seem to have fewer requests than the baseline.
+For example, a model's ``stream`` may call the model's own ``complete``, and the frameworks report both
+calls. If the baseline streams and a replay does not, the replay would seem to make fewer requests than
+the baseline.
 """
 
 import inspect
@@ -16,11 +17,11 @@ from typing import Any, cast
 
 
 class Nesting(Enum):
-    """This enum says whether a call of a model runs inside an outer call of the same model, as
-    ``complete`` does if ``stream`` calls it.
+    """A ``Nesting`` says whether a call of a model runs inside another call of the same model, the
+    *outer* call: as a call of ``complete`` by ``stream`` does.
 
-    OUTER: it does not. INNER: it does, and sends a text that was not yet sent during the outer call.
-    REPEATED: it does, and sends a text that was already sent during the outer call.
+    OUTER: the call runs inside no such call. INNER: it runs inside one, and sends a text that was not yet
+    sent during the outer call. REPEATED: it runs inside one, and sends a text that was already sent.
     """
 
     OUTER = "outer"
@@ -35,7 +36,7 @@ class _Call:
 
 
 _calls: ContextVar[tuple[_Call, ...]] = ContextVar("rag_rule_model_calls", default=())
-"""The calls of models that run in this context, from the outside in."""
+"""The calls of models that run in this context, the outermost first."""
 
 
 def nesting(text: str) -> Nesting:
@@ -60,8 +61,8 @@ def is_within_no_model() -> bool:
 
 
 def is_within_a_model() -> bool:
-    """Returns True iff the innermost running call of a model runs inside a call of a different model,
-    such as a wrapper that only passes the request to this model and the reply back."""
+    """Returns True iff the innermost running call of a model runs inside a call of a different model. An
+    example is a wrapper that only passes requests and replies on."""
     calls = _calls.get()
     return any(call.model is not calls[-1].model for call in calls[:-1])
 

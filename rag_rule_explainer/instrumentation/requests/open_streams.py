@@ -17,7 +17,7 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Arrived(Generic[T]):
     """An ``Arrived`` is the part of a streamed reply that has arrived. ``within``: the names of the tools
-    that were running when the part was read; ``reader``: identifies the thread and the task that read
+    that were running when this part was read; ``reader``: identifies the thread and the task that read
     it."""
 
     reply: T
@@ -36,10 +36,11 @@ class _Connection(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class OpenStreams(Generic[T]):
-    """An ``OpenStreams`` holds what has arrived of the replies that a run's models are streaming, and the
-    connections of those that were not read to their ends.
+    """An ``OpenStreams`` holds the parts of the replies that have arrived while a run's models stream
+    them. It also holds the connections of streams that were not read to their end.
 
-    It takes no lock, because the garbage collector may close an abandoned stream at any point.
+    It takes no lock, because the garbage collector may close an abandoned stream at any point, even while
+    a lock is held.
     """
 
     _arrived: dict[Hashable, Arrived[T]] = field(default_factory=dict[Hashable, Arrived[T]])
@@ -51,7 +52,7 @@ class OpenStreams(Generic[T]):
         return None if found is None else found.reply
 
     def take(self, key: Hashable, reply: T) -> None:
-        """Records what has arrived of a reply, which replaces what was recorded of it before."""
+        """Records the part of a reply that has arrived. It replaces the part that was recorded before."""
         self._arrived[key] = Arrived(reply, tools_in_use.get(), _reader())
 
     def end(self, key: Hashable) -> None:
@@ -59,9 +60,9 @@ class OpenStreams(Generic[T]):
         self._arrived.pop(key, None)
 
     def open(self, *, of_this_reader: bool = False) -> list[tuple[Hashable, Arrived[T]]]:
-        """Returns the replies that have not ended, with their keys. ``of_this_reader``: True to return
-        only those whose last chunk was read in this thread and task. When this reader asks a model again,
-        it has stopped reading these replies, at least until it gets the new reply."""
+        """Returns the parts of the replies that have not ended, with their keys. ``of_this_reader``: True
+        to return only replies whose last chunk was read in this thread and task. A reader that asks a
+        model again has stopped reading these replies, at least until the new reply comes."""
         here = _reader() if of_this_reader else None
         return [each for each in list(self._arrived.items()) if here is None or each[1].reader == here]
 
@@ -75,9 +76,9 @@ class OpenStreams(Generic[T]):
         self._connections.pop(key, None)
 
     def close(self) -> None:
-        """Closes the sync streams that the application left open. Otherwise, the garbage collector would
-        close them later. If this thread held a lock of the client then, it would wait for this lock for
-        ever."""
+        """Closes the sync streams that the application left open. The garbage collector would close them
+        later, perhaps while this thread holds a lock of the client. The thread would then wait for this
+        lock for ever."""
         for close in self._taken(None):
             with suppress(Exception):  # the close method of a user's class may raise any error
                 close()
@@ -92,7 +93,8 @@ class OpenStreams(Generic[T]):
                     await closing
 
     def _taken(self, loop: asyncio.AbstractEventLoop | None) -> list[Callable[[], Any]]:
-        """Forgets the streams of this loop (None: the sync ones), and returns functions to close them."""
+        """Returns functions that close the streams of this loop, or the sync streams if ``loop`` is None.
+        Removes these streams from the record."""
         own = [key for key, each in list(self._connections.items()) if each.loop is loop]
         return [self._connections.pop(key).close for key in own]
 

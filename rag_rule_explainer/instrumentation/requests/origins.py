@@ -1,5 +1,5 @@
-"""This module finds out whether the application already had a text before the baseline. The text is a
-*mark*: a short text that identifies a source, found in a request."""
+"""This module finds out whether the application already had a mark before the baseline. A *mark* is a
+short text that identifies a source; this mark was found in a request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,20 +12,19 @@ from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 
 _MORE = 2
-"""The smallest number of words after a mark (a text that identifies a source, such as a name) at the
-beginning of a line in a text of the application. If a line of a request also begins with this mark, the
-mark counts as taken from there, even if other words follow it in the request."""
+"""A text that identifies a source, such as a name, may also begin a line of the application's texts. If
+that line has at least this many further words, and a line of a request begins with the same text, the
+text in the request counts as taken from the application's line, whatever words follow it."""
 
 
 @dataclass(slots=True, eq=False)
 class Origins:
-    """This class finds out whether a mark (a text that identifies a source) in a request comes from a
+    """An ``Origins`` finds out whether a mark (a text that identifies a source) in a request comes from a
     text that the application already had before the baseline.
 
     ``before``: the application's state when it was first read. ``sources``: the sources that the baseline
-    retrieved. ``is_after_the_run``: True if the state was first read after the baseline, because the
-    application was passed to this package only then. Texts in collections of this state may then come
-    from the baseline.
+    retrieved. ``is_after_the_run``: True if the state was first read after the baseline. Texts in
+    collections of this state may then come from the baseline.
     """
 
     before: Holdings
@@ -35,9 +34,9 @@ class Origins:
     _records: set[int] | None = None
 
     def stands_in_a_text(self, found: FoundMark) -> bool:
-        """Returns True iff a text that existed before the baseline contains the mark (the text that
-        identifies a source), and, before or after it, the same words as the request in which the mark was
-        found."""
+        """Returns True iff the mark (the text that identifies a source) may come from a text that existed
+        before the baseline. That text must contain the mark, and next to it the same words as the request
+        in which the mark was found: before it or after it."""
         if self._constants is None:
             records = self._records_before()
             self._constants = [
@@ -75,8 +74,8 @@ class Origins:
         return self._records
 
     def newly_held(self, found: FoundMark, after: Holdings) -> tuple[bool, str]:
-        """Returns two values. The first is True iff an object of the application holds the text in
-        ``found`` now (in the state ``after``), but did not hold it before the baseline. The second
+        """Returns two values. The first is True iff an object of the application has the text in
+        ``found`` now (in the state ``after``), but did not have it before the baseline. The second
         describes that object; it is empty if the object itself is new."""
         is_new = False
         line = f" {' '.join(found.mark.words)} "
@@ -86,7 +85,8 @@ class Origins:
                 continue
             places = [each for each in (name, *after.names(held)) if each]
             if places and not any(is_read(after, each) for each in places):
-                # The code only writes to this object, as to a log, so the text cannot come from it.
+                # The code only writes to this object, as to a log, so the text in the request does not
+                # come from it.
                 continue
             is_new = True
             if self._was_there(held, name, after):
@@ -94,14 +94,13 @@ class Origins:
         return is_new, ""
 
     def _was_there(self, held: Held, name: str, after: Holdings) -> bool:
-        """Returns True iff the object that holds the text, or the attribute that holds it, existed before
-        the baseline."""
+        """Returns True iff the text is in an attribute or a collection that existed before the baseline.
+        A new collection counts too, if the attribute that refers to it existed before."""
         earlier = self.before.of(held.thing)
         if earlier is not None:
             is_collection = not (held.is_users)
             return is_collection or any(known == name for known, _ in earlier.plain)
-        # An attribute of an old object may have been set to a new collection. This counts as a change of
-        # the old object.
+        # Setting an attribute of an old object to a new collection counts as a change of the old object.
         owner = None if held.holder is None else self.before.of(after.all[held.holder].thing)
         if owner is None:
             return False
@@ -146,9 +145,9 @@ def line_of(text: str) -> str:
 
 
 def _has(line: tuple[str, ...], found: FoundMark, is_part: bool) -> bool:
-    """Returns True iff a line has the mark (the text that identifies a source), and, before or after it,
-    the same words as the request in which the mark was found. ``is_part``: True if the line is a part of
-    a text of several lines."""
+    """Returns True iff a line has the mark (the text that identifies a source), and next to it the same
+    words as the request in which the mark was found: before it or after it. ``is_part``: True if the line
+    is a part of a text of several lines."""
     mark, before, after = found.mark.words, found.before, found.after
     size = len(mark)
     for start in range(len(line) - size + 1):

@@ -15,8 +15,8 @@ from .exchanges import Exchange
 from .volatile import Steady
 
 _MOST_TEXT = 10_000_000
-"""The largest number of characters of requests that are stored. When it is reached, no further first
-replays are stored, and their repetitions are not compared."""
+"""The maximum number of characters of requests that are stored. When it is reached, further first replays
+are not stored, and no repetition of them is compared."""
 
 Sent = tuple[tuple[Exchange, ...], tuple[str, ...]]
 """The requests and replies of a replay, and the results of its tools."""

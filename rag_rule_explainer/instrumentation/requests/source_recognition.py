@@ -17,13 +17,13 @@ from ...late_patterns import compiled_late
 from ...sources import Source
 
 STRETCH = 8
-"""The number of words in a row that never occur in two texts by chance."""
+"""A sequence of this many words is never in two texts by chance."""
 SHORTEST = (3, 12)
-"""A text with at least this many words and characters does not occur in a different text by chance."""
+"""A text with at least this many words and this many characters is not in a different text by chance."""
 
 Stretch = tuple[str, ...]
 
-# In scripts without spaces between words, each character counts as a word.
+# In scripts without spaces between words, such as Chinese, each character counts as a word.
 _WORD = compiled_late(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
@@ -60,9 +60,9 @@ def reading_of(text: str) -> Reading:
 
 
 class Sight:
-    """This class recognises sources in requests.
+    """A ``Sight`` recognises sources in requests to a model.
 
-    ``constant``: texts that every request may contain, such as a prompt. Words in them identify no
+    ``constant``: texts that every request may contain, such as a prompt. Words in these texts identify no
     source.
     """
 
@@ -70,8 +70,8 @@ class Sight:
         always = self._always = [_all_words(text) for text in constant]
         everywhere = {stretch for each in always for words in each for stretch in _stretches(words)}
         words = {source.id: _words(source.text) for source in sources}
-        # A request is also read with its escapes replaced. So a stretch identifies a source only if no
-        # other source has it, in either form of its text.
+        # A request is also read with its escapes replaced, as by "é" for "\u00e9". So a stretch of words
+        # identifies a source only if no other source has it, in either form of its text.
         self._read = {source.id: _all_words(source.text) for source in sources}
         stretches = {identity: _stretches(of) for identity, of in words.items()}
         shown = {
@@ -106,8 +106,8 @@ class Sight:
         self._glued = {identity: text for identity, text in run.items() if _is_in_one(text, together)}
 
     def glued_in(self, requests: Iterable[Request]) -> frozenset[str]:
-        """Returns the ids of the short sources whose text is in a request, even if no space separates it
-        from the words around it."""
+        """Returns the ids of the short sources whose text is in a request. The text is also found if no
+        space separates it from the words around it."""
         found: set[str] = set()
         for request in requests if self._glued else ():
             before = [_run_together(reading_of(text).line) for text in request.written_before]
@@ -122,7 +122,8 @@ class Sight:
 
     @property
     def recognisable(self) -> frozenset[str]:
-        """Returns the ids of the sources that can be recognised: their text is long and unique enough."""
+        """Returns the ids of the sources that can be recognised in requests, because their text is long
+        and unique enough."""
         return frozenset(self._short) | frozenset(each for each, own in self._own.items() if own)
 
     def leaked_in(
@@ -131,9 +132,9 @@ class Sight:
         """Returns the ids of omitted sources whose text is in one of the requests.
 
         ``kept``: the ids of the retained sources. ``seen``: the result of ``seen_in`` for these requests,
-        if it is known. Two cases are no leak: the omitted source is a part of a retained source; or its
-        words are found only where one other text ends and the next begins. These other texts are retained
-        sources, constants and earlier replies.
+        if it is known. In two cases, an omitted source is not returned: it is a part of a retained
+        source; or its words are found only where one other text ends and the next begins. These other
+        texts are retained sources, constants and earlier replies.
         """
         requests = tuple(requests)
         leaked = set((self.seen_in(requests) if seen is None else seen).difference(kept))
@@ -189,8 +190,8 @@ class Sight:
     def orders_in(self, requests: Iterable[Request]) -> list[tuple[str, ...]]:
         """Returns the orders in which the requests show the recognisable sources.
 
-        Each request gives two orders: by the first and by the last place of each source. One more order
-        follows at the end: by the first place over all requests.
+        Each form of a request (with and without escapes) gives two orders: by the first and by the last
+        place of each source. The last order is by the first place over all requests.
         """
         orders, overall = list[tuple[str, ...]](), dict[str, None]()
         for request in requests:
@@ -203,9 +204,9 @@ class Sight:
         return [*orders, tuple(overall)]
 
     def places_in(self, text: str, before: Sequence[Reading]) -> tuple[dict[str, int], dict[str, int]]:
-        """Returns the positions in a text at which each source is recognised first and last, as two dicts
-        from the source's id to the number of a word. ``before``: earlier replies of models, whose words
-        do not count."""
+        """Returns the first and the last position of each recognised source in a text, as two dicts from
+        the source's id to the number of a word. ``before``: earlier replies of models, whose words do not
+        count."""
         words, first, last = _words(text), dict[str, int](), dict[str, int]()
         for place, stretch in enumerate(zip(*(words[n:] for n in range(STRETCH)), strict=False)):
             owner = self._owner.get(stretch)
@@ -227,8 +228,8 @@ def _containing(
 
 
 def _is_in_one(line: str, spoken: Iterable[Iterable[str]]) -> bool:
-    """Returns True iff the line is in exactly one of the texts. ``spoken``: for each text, the forms in
-    which it can be read, such as with and without escapes."""
+    """Returns True iff the line is in exactly one of the texts. ``spoken``: for each text, its forms,
+    such as the text with and without escapes."""
     return sum(any(line in each for each in readings_of_one) for readings_of_one in spoken) == 1
 
 
@@ -263,7 +264,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def readings(text: str) -> Iterable[str]:
-    """Yields the text as it is, and the text with the escapes of JSON or HTML replaced by their
+    """Yields the text unchanged, and the text with the escapes of JSON or HTML replaced by their
     characters."""
     yield text
     if "\\" in text:

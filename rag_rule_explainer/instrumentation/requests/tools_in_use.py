@@ -1,9 +1,9 @@
-"""This module stores which tools run in the current context, and by which call."""
+"""This module stores which tools run in the current context, and which call of a model started them."""
 
 from contextvars import ContextVar
 
 tools_in_use: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools", default=())
 """The names of the tools that run, the outermost first."""
 call_in_use: ContextVar[int] = ContextVar("rag_rule_current_call", default=0)
-"""The number (see ``moment``) of the model's tool call that started the innermost running tool; 0 if no
-tool runs."""
+"""The moment at which the innermost running tool was called, as a number that is higher for later events;
+0 if no tool runs, or if its call is unknown."""

@@ -26,8 +26,8 @@ def note_unanswered(run: Participation, output: Any) -> None:
     """Records, on a run that has ended, each tool call without a result for which no recorded tool ran.
     ``output``: the output of the run.
 
-    If the output ends with the call itself, the application returned the call to its caller, and ran
-    nothing. Otherwise, the application may have run a function of its own for the call. In a replay, this
+    If the output ends with the call itself, the application only returned the call to its caller.
+    Otherwise, the application may have run one of its own functions for the call. In a replay, this
     raises UntrueReplay, unless the user named the tool safe.
     """
     own = [each for each in run.unexecuted if each.answered is None]
@@ -54,8 +54,8 @@ def _is_same(made: MadeCall, returned: ReturnedCall) -> bool:
 
 
 def _ending_calls(output: Any, depth: int = 0) -> Iterator[ReturnedCall]:
-    """Yields the tool calls with which an output ends: the output itself if it is a call, the calls of
-    its last message, or those at the end of a list."""
+    """Yields the tool calls at the end of an output. These are the output itself if it is a call, the
+    calls of its last message, or the calls at the end of a list."""
     entries = _entries(output)
     if depth > _DEEPEST or (entries is not None and _is_result(entries)):
         return
@@ -88,8 +88,8 @@ def _is_call(entries: Mapping[str, Any], function: Mapping[str, Any]) -> bool:
 
 
 def _last_of(output: Any) -> Sequence[Any]:
-    """Returns the last item of a list and, if it is a call, the calls directly before it. Returns all
-    items of a tuple, and nothing of other values."""
+    """Returns the last item of a list and, if it is a call, the calls just before it. Returns all items
+    of a tuple, and an empty sequence for any other value."""
     if not isinstance(output, (list, tuple)):
         return ()
     listed = cast("Sequence[Any]", output)

@@ -55,10 +55,10 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
     """Records the results of tool calls that a request to a model contains. Returns the calls of this run
     to which they belong. ``results``: pairs of the id of a call and the text of its result.
 
-    If a call has a result although no recorded tool ran, an unrecorded tool ran. In a baseline, its name
-    is stored: as a tool that retrieves if the result contains a retrieved text, otherwise as an
-    unrecorded tool. A replay raises UntrueReplay, unless the user named the tool safe. If a stub was to
-    replace the tool, the baseline raises an error too.
+    If a call has a result although no recorded tool ran, an unrecorded tool ran. In a baseline, the name
+    of this tool is stored: as a tool that retrieves if the result contains a retrieved text, otherwise as
+    an unrecorded tool. In a replay, UntrueReplay is raised, unless the user named the tool safe. If a
+    stub was to replace the tool, an error is raised in a baseline too.
     """
     answered = run.calls.note_answered(results)
     own = run.unexecuted if answered else []
@@ -78,8 +78,8 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
 
 def note_remote(run: Participation, names: Collection[str]) -> None:
     """Records that the provider of a model ran the tools ``names`` itself, over MCP. In a replay, raises
-    UntrueReplay if the user did not name all of them safe. It is not raised if the user lets replays make
-    tool calls that the baseline did not make ("live")."""
+    UntrueReplay if the user did not name all of them safe. Does not raise it if ``on_new_tool_call`` is
+    "live", which allows new tool calls in replays."""
     run.calls.remote.update(names)
     replay = run.tool_replay
     new = [] if replay is None or replay.on_new == "live" else sorted(set(names).difference(replay.safe))
@@ -88,8 +88,8 @@ def note_remote(run: Participation, names: Collection[str]) -> None:
 
 
 def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
-    """Records the names of tools that retrieve: those of the calls in ``answered`` whose result contains
-    a retrieved text."""
+    """Records the names of the tools that retrieve: those whose call in ``answered`` has a result with a
+    retrieved text."""
     sight = _sight_of(run)
     run.retrieving_tools.update(
         each.call.name for each in answered if sight.seen_in([Request(each.text)])
@@ -98,9 +98,8 @@ def note_retrieving(run: Participation, answered: Sequence[MadeCall]) -> None:
 
 def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
     """Raises UntrueReplay if one of the calls ``unrecorded`` is of a tool that must not run in replays.
-    No recorded tool ran for these calls, so the application may have run a function itself. The error
-    ends the explanation, because every other replay might run the tool once more. Does nothing in a
-    baseline."""
+    No recorded tool ran for these calls, so the application may have run a function for them. The error
+    ends the explanation, because other replays might run the tool too. Does nothing in a baseline."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return
@@ -113,7 +112,7 @@ def check_unrun(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
 
 def check_none_ran(run: Participation) -> None:
     """Raises UntrueReplay if another replay of the same baseline may have run a tool that must not run.
-    That replay's own error may have been lost: the application may have caught it, or the replay was
+    The error of that replay may be lost, because the application caught it or the replay was
     abandoned."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
@@ -136,9 +135,9 @@ def end_if_one_ran(run: Participation) -> None:
 
 
 def check_no_stub(run: Participation, unrecorded: Sequence[MadeCall]) -> None:
-    """Raises an error if a stub was to replace the tool of one of these calls, for which no recorded tool
-    ran. The error is InvalidInput in a baseline. In a replay it is UntrueReplay, which ends the
-    explanation."""
+    """Raises an error if the tool of one of these calls has a stub. No recorded tool ran for the call, so
+    the stub was not used. The error is InvalidInput in a baseline, and UntrueReplay, which ends the
+    explanation, in a replay."""
     stubs = set(run.stubs) - run.unexecuted_tools
     name = next((each.call.name for each in unrecorded if each.call.name in stubs), None)
     if name is None:

@@ -1,8 +1,8 @@
-"""This module finds volatile parts of texts: parts that differ from run to run although the application
-remembers nothing.
+"""This module finds volatile parts of texts: parts that differ from run to run, although the application
+passes no state from run to run.
 
-Dates, times, UUIDs, ids of calls, and addresses of objects are volatile. A counter ("turn 3") is not: it
-is state that an application passes from one run to the next.
+Dates, times, UUIDs, ids of calls, and addresses of objects are volatile. A counter ("turn 3") is not
+volatile, because it is state that an application passes from one run to the next.
 """
 
 import re
@@ -29,7 +29,7 @@ _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (compiled_late(pattern), mark)
     for pattern, mark in (
         (
-            # A prefix before the UUID is allowed, as in LangChain's lc_<uuid>.
+            # A prefix before the UUID is allowed, as in LangChain's ``lc_<uuid>``.
             r"(?<![^\W_])[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\b",
             "<uuid>",
         ),
@@ -47,7 +47,7 @@ _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 _LONGEST_REMEMBERED = 10_000
-"""The length, in characters, of the longest text whose form with placeholders is cached."""
+"""The maximum number of characters of a text for which the result of ``Steady`` is cached."""
 _YEAR = compiled_late(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
@@ -98,7 +98,7 @@ def _without_volatile(text: str) -> str:
     return text
 
 
-# Cached, because the prompts of one explanation have most of their texts in common.
+# The results are cached, because the prompts of one explanation have most of their texts in common.
 _remembered = lru_cache(maxsize=256)(_without_volatile)
 
 
@@ -123,7 +123,7 @@ def _compiled(given: Any) -> re.Pattern[str]:
 
 def years_in(times: Sequence[str]) -> list[str]:
     """Returns the years (1900 to 2099) in ``times``, in order. ``times``: volatile parts of a text, as
-    ``Steady.volatile_in`` returns them. Those that are ids or addresses are skipped."""
+    ``Steady.volatile_in`` returns them. Ids and addresses among them are ignored."""
     ids = [pattern for pattern, mark in _STEADY if mark in {"<uuid>", "<call>", "<address>"}]
     dates = [time for time in times if not any(each.fullmatch(time) for each in ids)]
     return [year for time in dates for year in _YEAR.findall(time)]

@@ -1,8 +1,9 @@
-"""This module finds attributes that are added to library modules and to the main thread during a run.
+"""This module finds attributes that a run adds to modules, to find data that the user's code stores
+there.
 
-Libraries fill their own modules while they are used, but they rarely add data under a name that the
-user's code reads. Modules, classes and functions that a library adds are ignored, because they are not
-data. The user's own modules are watched where code may set globals in them whose names it computes.
+Libraries also fill their own modules while they are used. Modules, classes and functions that a library
+adds are ignored, because they are no data. The user's own modules are watched only where code may set
+globals in them by names that it computes.
 """
 
 import sys
@@ -25,18 +26,20 @@ from .system_settings import names_of_builtins
 _MOST = 200
 """The maximum number of modules that are watched. Further modules are ignored."""
 _BY_A_TEXT = frozenset({"modules", "import_module", "__import__"})
-"""Names by which code can get a module whose name is in a string, as in ``sys.modules["csv"]``. If the
-code uses one of these, all modules whose names occur in its strings are watched too."""
+"""Names by which code can get a module by a string, as in ``sys.modules["csv"]``. If the user's code has
+such a name, all modules whose names are strings in this code are watched too."""
 _SETTING = frozenset({"setattr", "delattr", "__setattr__", *WHOLE_NAMESPACES})
-"""Names by which code may set a global of a module without naming it."""
+"""Names of functions and attributes by which code can set a global of a module although the code does not
+contain the global's name."""
 _OF_THREADS = frozenset({"main_thread", "current_thread", "currentThread", "enumerate"})
 """Names by which code reaches the main thread."""
 
 
 def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> list[Node]:
-    """Returns the objects that are watched for added attributes, each as a ``Node``: modules that the
-    user's functions name, modules in ``reached``, and the main thread if the code names it. The user's
-    own modules are left out, unless code may set globals in them by names that it computes.
+    """Returns the objects that are watched for added attributes, each as a ``Node``. These are the
+    modules that the user's functions name, the modules in ``reached``, and the main thread if the user's
+    functions name it. The user's own modules are left out, unless the functions may set globals in them
+    by names that they compute.
 
     ``functions``: the user's functions. ``reached``: objects that the application refers to.
     """
@@ -64,18 +67,18 @@ def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> 
 
 def _own_modules(functions: Iterable[Node], *, is_any: bool) -> Iterator[ModuleType]:
     """Yields the modules in which these functions were defined. ``is_any``: True to yield all of the
-    user's modules, because code may get any of them by a name that it computes."""
+    user's modules, because code may get any of them by a string."""
     names = {str(node.thing.__globals__.get("__name__", "")) for node in functions}
     for name, module in sys.modules.copy().items():
-        # A package may have put any object into ``sys.modules``.
+        # A package may put any object into ``sys.modules``, so the type is checked.
         if type(module) is ModuleType and (name in names or (is_any and is_own(name))):
             yield module
 
 
 def added_to(thing: Any) -> Part:
-    """Returns a ``Part`` for the attributes that are added to the object from now on, or that runs of
-    earlier explanations have added. A ``Part`` is a pair of functions that save and restore a piece of an
-    object's state. This one ignores all other attributes that exist already."""
+    """Returns a ``Part`` that reads and writes only the attributes that are added to the object from now
+    on. Attributes that runs of earlier explanations added count as added. A ``Part`` is a pair of
+    functions that save and restore a piece of an object's state."""
     held = _all_of(thing)
     known = frozenset(held) - {
         name for name, was in before_earlier(thing, thing, held).items() if was is MISSING

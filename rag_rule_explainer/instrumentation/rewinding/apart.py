@@ -1,8 +1,9 @@
-"""This module finds library objects that belong to isolated objects alone, such as the database of a chat
+"""This module finds library objects to which only isolated objects refer, such as the database of a chat
 memory.
 
-An isolated object has its own state in each run, so replays do not see what the baseline wrote there. The
-library objects that it uses are therefore no reason to doubt the replays.
+An isolated object has its own state in each run, so replays do not see what the baseline wrote into it or
+into the library objects that it uses. A change of these library objects is therefore no reason to doubt
+the replays.
 """
 
 import gc
@@ -29,8 +30,8 @@ def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
 def held_apart(snapshot: Snapshot, keys: Iterable[Hashable]) -> frozenset[int]:
     """Returns the ``id()`` of each library object to which only isolated objects of a framework refer.
 
-    An isolated object has its own state in each run. A library object is not returned if the user's code
-    or objects also refer to it. ``keys``: the keys under which the states of the isolated objects are
+    An isolated object has its own state in each run. If the user's code or objects also refer to a
+    library object, it is left out. ``keys``: the keys under which the states of the isolated objects are
     stored.
     """
     kept_apart = set(things_in(keys))
@@ -41,9 +42,9 @@ def held_apart(snapshot: Snapshot, keys: Iterable[Hashable]) -> frozenset[int]:
     }
     if not own:
         return frozenset()
-    # ``held`` starts with all candidates. Each object to which something outside of ``held`` refers is
-    # removed. Objects to which a removed object refers may then have to be removed too, so this is
-    # repeated until nothing changes.
+    # ``held`` starts with all library objects. An object to which something outside of ``held`` refers is
+    # removed. Then the objects to which it refers may have to be removed too, so this is repeated until
+    # nothing changes.
     held = {
         id(node.thing)
         for node in snapshot.nodes

@@ -42,7 +42,7 @@ _OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
 """The attributes in which a client keeps state between its requests."""
 
 
-# Typed as Any, because pyright would report that the types of a mapping's entries are unknown.
+# This class is typed as Any. Otherwise, pyright would report unknown types of a mapping's entries.
 _REGISTER: Any = MappingProxyType
 _MOST_CELLS = 1_000_000
 _PRAGMAS = (
@@ -70,12 +70,12 @@ _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
         | {"unfinished_tasks"},
     ),
 )
-"""Pairs of types and the names by which code reads the state of their objects: first locks, then
-queues."""
+"""Pairs of types of objects and the names by which code reads the state of these objects. The first pair
+is for locks, the second for queues."""
 
 
-# This function gets the class of an object, and calls ``issubclass``. ``isinstance`` would read the
-# object's ``__class__``, which the user's class may override.
+# ``issubclass`` is called with the class of an object, because ``isinstance`` would read the object's
+# ``__class__``, which the user's class may override.
 @per_class
 def _always_asked(kind: type) -> tuple[_Ask, ...]:
     return tuple(ask for kinds, ask in _ASKED if issubclass(kind, kinds))
@@ -87,11 +87,11 @@ def _asked_where_named(kind: type) -> tuple[tuple[frozenset[str], _Ask], ...]:
 
 
 def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
-    """Yields functions that return the state of an object. The caller compares their results before and
+    """Yields functions that return the state of ``thing``. The caller compares their results before and
     after a run.
 
-    ``named``: the names that the application's code contains. Some state is compared only if the code
-    contains a name by which it can read this state.
+    ``named``: the names in the application's code. Some state is compared only if the code contains a
+    name by which it can read this state.
     """
     if type(thing) in SIMPLE:
         return
@@ -122,8 +122,8 @@ def _is_read(thing: Any, named: frozenset[str]) -> bool:
     """Returns True iff the application's code may read whether a lock is taken, or what a queue contains.
     ``named``: the names in this code.
 
-    Other uses cannot influence the next run: a lock that the code only enters is free again after a run,
-    and a queue that the code only fills is never read.
+    Other uses of locks and queues cannot influence the next run: a lock that the code only enters is free
+    again after a run, and a queue that the code only fills is never read.
     """
     if named & OF_ALL or (getattr(thing, "maxsize", 0) and "put" in named):
         return True
@@ -131,11 +131,11 @@ def _is_read(thing: Any, named: frozenset[str]) -> bool:
 
 
 def answer_of(thing: object, ask: _Ask) -> object:
-    """Calls ``ask``, a function that ``asked_of`` yielded for this object, and returns the state that it
-    reads; None if it raises an error."""
+    """Returns the state that ``ask`` reads, a function that ``asked_of`` yielded for this object; None if
+    ``ask`` raises an error."""
     try:
         return ask(thing)
-    except Exception:  # A file may be closed or detached, so reading its state may fail.
+    except Exception:  # reading fails if a file is closed, for example
         return None
 
 
@@ -191,8 +191,8 @@ def _of_a_context(thing: contextvars.Context) -> object:
 
 def _of_a_dispatcher(thing: Any) -> object:
     """Returns the implementations that were registered for a function of ``functools.singledispatch``, if
-    the user wrote the function. Returns None for other objects, and for a library's function, because a
-    library registers implementations itself when it needs them."""
+    the user wrote the function. Returns None for any other object. Functions of libraries are left out,
+    because libraries register implementations whenever they need them."""
     found: Any = getattr(thing, "registry", None)
     if not isinstance(found, _REGISTER) or not is_of_own(getattr(thing, "__wrapped__", None)):
         return None
@@ -200,7 +200,8 @@ def _of_a_dispatcher(thing: Any) -> object:
 
 
 def _of_an_arithmetic(thing: decimal.Context) -> object:
-    # The flags are left out: every rounded result sets them, and no code decides by them.
+    # Most code sets the flags by rounding. So ``_ASKED_WHERE_NAMED`` compares them only if the
+    # application's code names them.
     return thing.prec, thing.rounding, thing.Emin, thing.Emax, thing.capitals, thing.clamp
 
 
@@ -227,7 +228,7 @@ _ASKED: tuple[tuple[Any, _Ask], ...] = (
     (FunctionType, _of_a_dispatcher),
     (sqlite3.Connection, _of_a_database),
     (threading.local, _of_each_thread),
-    # An executor has no public attribute that shows whether it was shut down.
+    # No public attribute of an executor shows whether it was shut down, so a private one is read.
     (concurrent.futures.Executor, lambda thing: thing._shutdown),
 )
 _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
@@ -258,5 +259,5 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         lambda thing: set(thing.model_fields_set),
     ),
 )
-"""Functions that read the state of an object only if the application's code contains certain names. Each
+"""Functions that read state which is compared only if the application's code contains certain names. Each
 entry has the types of the objects, these names, and the function."""

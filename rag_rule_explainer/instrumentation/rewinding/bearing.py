@@ -1,5 +1,5 @@
-"""This module decides whether a value that a run changed may influence a later run. It may do so only if
-the application's code reads the value."""
+"""This module decides whether a value that a run changed may influence a later run. It may only if the
+application's code reads the value."""
 
 import dis
 from collections import deque
@@ -42,13 +42,13 @@ _OF_PYTHON = frozenset(
         *("__bases__", "__annotations__"),
     }
 )
-"""The special names, such as ``__class__``, whose changes may influence later runs. Changes of other
-special names are ignored."""
+"""The special names, such as ``__class__``, whose changes may influence later runs. Changes under any
+other name with two leading underscores are ignored."""
 _DESCRIBING = frozenset({"__doc__", "__annotations__"})
 """Special names whose changes influence later runs only if the application's code reads them."""
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
-"""The names under which functions and bound runnables store values that later become arguments of other
-code."""
+"""The names under which functions and bound runnables store values that they later pass to other code as
+arguments."""
 _SETTING = frozenset({"STORE_ATTR", "DELETE_ATTR"})
 _COLLECTIONS = (dict, list, set, deque)
 _CACHED_PROPERTY: Any = cached_property
@@ -68,8 +68,8 @@ counts as changed by the framework, and not by the user's code."""
 
 
 class Bearing:
-    """This class decides whether a changed attribute or entry may influence a later run, by a search for
-    its name in the application's code.
+    """A ``Bearing`` decides whether a changed attribute or entry may influence a later run. It searches
+    the application's code for the name of the attribute or entry.
 
     ``named``: the names in the code of the user's functions; methods of a language model that the user
     wrote are left out. ``texts``: the string constants in the code that a run may execute, including code
@@ -94,7 +94,7 @@ class Bearing:
 
     def matters(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff a change of the value ``name`` may influence a later run. ``kept``: the object
-        that has the value, with its content before the baseline."""
+        that has the value, with the object's content before the baseline."""
         was, now = kept.values(name)
         is_librarys = kept.node.owner is Owner.LIBRARY
         if is_ours(was) or is_ours(now):
@@ -110,7 +110,7 @@ class Bearing:
 
     def _may_be_read(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff the application's code may read the value ``name`` of the object in ``kept``.
-        For an object of a framework, the user's code must also set the value."""
+        For an object of a framework, returns True only if the user's code may also set the value."""
         if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
             return self._is_users_doing(kept, name)
         is_models = kept.node.owner is Owner.USERS_MODEL
@@ -118,15 +118,15 @@ class Bearing:
             return not kept.is_of_additions or self.is_read(name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
-            # Code reads an argument by the name of a local variable, the parameter. Names of local
-            # variables are not searched for, so an argument always counts as read.
+            # Code reads an argument by the name of a parameter, which is a local variable. Names of local
+            # variables are not searched for, so every argument counts as read.
             is_argument = bool(names & _HANDED_OVER) or isinstance(kept.node.object(), partial)
             return not names or is_argument or any(self.is_read(each, is_models) for each in names)
         return self.is_read(name, is_models) or self._is_shown(kept)
 
     def _is_shown(self, kept: KeptPart) -> bool:
-        """Returns True iff the code may read all attributes of the object in ``kept`` at once, by
-        ``str()`` or ``repr()``. These functions show the attributes only for some classes, such as
+        """Returns True iff the application's code may read all attributes of the object in ``kept`` at
+        once, by ``str()`` or ``repr()``. Only some classes show their attributes in this way, such as
         dataclasses."""
         thing: object = kept.node.thing
         kind = type(thing)
@@ -137,8 +137,8 @@ class Bearing:
 
     def _is_users_doing(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff the user's code sets the attribute ``name`` of the framework's object in
-        ``kept``, or may change its value by a method. Changes that the framework makes on its own do not
-        matter."""
+        ``kept``, or may change the attribute by calling a method. Returns False for changes that only the
+        framework makes, because they do not matter."""
         if isinstance(kept.node.thing, _COLLECTIONS):
             names = {*kept.node.names(), *filter(None, [name])}
             if names & (self.named | _HANDED_OVER):
@@ -150,12 +150,13 @@ class Bearing:
         return any(self._is_called_for(kept.node, each) for each in names)
 
     def _is_called_for(self, node: Node, name: str) -> bool:
-        """Returns True iff the user's code may change an attribute of a framework's object by calling one
-        of its methods: ``add_example`` changes ``examples``, for instance.
+        """Returns True iff the user's code may change an attribute of a framework's object by calling a
+        method. For example, ``add_example`` changes ``examples``.
 
-        The user's code must name both the object and the method (or property), and the code of the method
-        must contain the name of the attribute. If the object is part of another one, as the store of a
-        chat memory is, a method of that one that contains the name of the part is enough.
+        The user's code must contain the names of the object and of the method (or property), and the
+        method's code must contain the name of the attribute. If the object is part of another object, as
+        the store of a chat memory is, a method of the other object counts if it contains the name of the
+        part.
         """
         node = node.of_object()
         part = node
@@ -172,7 +173,7 @@ class Bearing:
         return any(code is not None and name in names_in(code) for code in codes)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
-        """Yields each property that the user's code sets and whose setter stores this attribute."""
+        """Yields each property that the user's code sets and whose setter stores ``name``."""
         for each in self._stored:
             found = getattr_static(type(thing), each, None)
             setter = getattr(found, "fset", None)
@@ -189,8 +190,8 @@ class Bearing:
 
     @cached_property
     def _held_texts(self) -> list[str]:
-        """Returns texts that may name a value which code reads: templates such as ``"{topic}"``, and the
-        names that the application's attrgetters and itemgetters read."""
+        """Returns texts in the application's objects that may contain names which code reads: templates
+        such as ``"{topic}"``, and the names in attrgetters and itemgetters."""
         names = _asked_for(self._snapshot.things)
         contents = [kept.content for kept in self._snapshot.kept if kept.part.is_named]
         held = [value for content in contents for value in content.values() if isinstance(value, str)]
@@ -198,26 +199,25 @@ class Bearing:
 
     @cached_property
     def _is_forgiving(self) -> bool:
-        """Returns True iff the application may catch errors that its own code raises. Then even a value
-        that the code reads only to decide whether to raise an error, such as a count of requests, may
-        influence the answer."""
+        """Returns True iff the application may catch errors that its own code raises. Even a number that
+        code reads only to decide whether to raise an error may then influence the answer."""
         return any(getattr(code, "co_exceptiontable", b"?") for code in self._codes) or any(
             "Fallback" in type(each).__name__ for each in self._snapshot.things
         )
 
     def may_depend(self, changed: Collection[str]) -> bool:
-        """Returns True iff a later run may find a value that depends on the run which set it.
+        """Returns True iff a later run may read a value that depends on the run which set it.
 
-        A value that the code creates only if it is missing does not depend on the run. ``changed``: the
-        names of the values that differ now from before the baseline. If it is empty, the result is True:
-        this method is called only after some value has changed, so a run has changed that value back.
+        A value that the application's code creates only if it is missing does not depend on the run.
+        ``changed``: the names of the values that differ from those before the baseline. If no value
+        differs any more, the result is True: a value was then changed and changed back.
         """
         dependent = dependent_names(self._codes)
         known = frozenset(name for code in self._codes for name in written_names(code)) - dependent
         return not changed or not known.issuperset(changed) or any(map(self.is_read, dependent))
 
     def is_named(self, name: str) -> bool:
-        """Returns True iff the code contains this name, as a name or in a string constant."""
+        """Returns True iff the application's code has this name, as a name or in a string constant."""
         return name in self.named or is_in(self.texts, name)
 
     def is_read(self, name: str, of_a_model: bool = False) -> bool:
@@ -251,7 +251,7 @@ def _asked_for(things: Iterable[object]) -> Iterator[str]:
 
 
 def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
-    """Yields the code of the functions that a run may execute. A method is left out if no code contains
+    """Yields the code of the functions that a run may execute. Leaves out a method if no code contains
     its name. ``asked``: the names that objects such as an attrgetter use."""
     codes = [own_code(node.thing) for node in functions]
     of_models = [own_code(node.thing) for node in functions if node.owner in OF_MODELS]

@@ -1,9 +1,10 @@
 """This module remembers which values the runs of earlier explanations changed on objects: the values
-before these runs, and those that the runs left.
+before these runs, and the values that the runs left.
 
-A later explanation begins with the values that they left. All its own runs find these values, so the runs
-agree with each other even if the values influence them. The influence only shows if a replay starts with
-the values from before all explanations."""
+A later explanation begins with the values that the earlier runs left. All runs of the later explanation
+find these values, so they agree with each other even if the values influence them. The influence shows
+only in a replay that starts with the values from before all explanations.
+"""
 
 import sys
 import threading
@@ -30,8 +31,8 @@ _LONG_LIVED: Any = (ContextVar,)
 """
 
 MISSING = object()
-"""This object stands for the earlier value of a name that the object did not have then. (``ABSENT``
-stands for an empty slot: the object has its name, but no value.)"""
+"""This object replaces the earlier value of a name that the object did not have then. (``ABSENT`` stands
+for an empty slot: the object has the name, but no value for it.)"""
 
 _lock = threading.RLock()
 
@@ -41,8 +42,8 @@ class _Before:
     """A ``_Before`` has the values of one object from before the runs that changed them.
 
     ``holder``: returns the object, or, for a collection, the object that refers to it; None if it no
-    longer exists. ``values``: for each name, the earlier value and the comparable form of the value that
-    the runs left."""
+    longer exists. ``values``: for each name, the earlier value, and the value that the runs left, in a
+    form that is equal for equal values and keeps no object alive."""
 
     holder: Callable[[], Any]
     values: dict[str, tuple[Any, Any]] = field(default_factory=dict[str, tuple[Any, Any]])
@@ -59,9 +60,10 @@ _modules: WeakValueDictionary[str, ModuleType] = WeakValueDictionary()
 def note_before(thing: object, holder: object, values: Mapping[str, tuple[Any, Any]]) -> None:
     """Stores the values that an object had before runs changed them, for later explanations.
 
-    ``holder``: the object to which ``thing`` belongs; it is ``thing`` itself unless that is a collection.
-    ``values``: for each name, the earlier value (``ABSENT`` or ``MISSING`` for none) and the present
-    one; an empty name stands for the whole content."""
+    ``thing``: the object. ``holder``: the object to which ``thing`` belongs if ``thing`` is a collection;
+    otherwise ``thing`` itself. ``values``: for each name, the earlier value (``ABSENT`` or ``MISSING`` if
+    there was none) and the present value; an empty name stands for the whole content.
+    """
     key = id(thing)
     refers = weakly(holder, lambda gone: _forget(key, gone)) or partial(_itself, holder)
     with _lock:
@@ -84,11 +86,12 @@ def drop_oldest() -> None:
 
 def before_earlier(thing: object, holder: object, now: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the values that an object had before the runs of earlier explanations, by name; ``ABSENT``
-    or ``MISSING`` for those that did not exist. Only names whose values are still as these runs left
-    them are in it.
+    or ``MISSING`` for values that did not exist. Contains only names whose present values are still those
+    that these runs left.
 
-    ``holder``: the object to which ``thing`` belongs. ``now``: the present values; the key of the whole
-    content is an empty name.
+    ``thing``: the object. ``holder``: the object to which ``thing`` belongs if ``thing`` is a collection;
+    otherwise ``thing`` itself. ``now``: the present values by name; an empty name stands for the whole
+    content.
     """
     found = _known.get(id(thing))
     if found is None:
@@ -111,7 +114,7 @@ def note_filled(cached: Any, before: int) -> None:
 
 def size_before_earlier(cached: Any) -> int:
     """Returns the number of entries that a cache of ``functools`` had before runs of earlier explanations
-    filled it; its present number if other runs have changed it since."""
+    filled it. If the cache has changed since these runs, returns the present number."""
     now: int = cached.cache_info().currsize
     before, left = _caches.get(cached, (now, now))
     return before if left == now else now
@@ -121,7 +124,7 @@ def note_modules(names: Iterable[str]) -> None:
     """Stores, for later explanations, which modules runs have added. ``names``: the names of these
     modules in ``sys.modules``."""
     for name in names:
-        with suppress(TypeError, KeyError):  # code may have put any object there
+        with suppress(TypeError, KeyError):  # a package may put any object into ``sys.modules``
             _modules[name] = sys.modules[name]
 
 
@@ -138,8 +141,9 @@ def _itself(thing: Any) -> Any:
 
 
 def weakly(thing: Any, forget: Callable[[Any], None]) -> Callable[[], Any] | None:
-    """Returns a function that returns the object as long as it exists; None if the object allows no weak
-    reference. ``forget``: called with that function as soon as the object no longer exists."""
+    """Returns a function that returns ``thing`` as long as it exists, and None afterwards. Returns None
+    instead of a function if ``thing`` allows no weak reference. ``forget``: is called with the weak
+    reference as soon as ``thing`` no longer exists."""
     try:
         return ref(thing, forget)
     except TypeError:
@@ -148,15 +152,15 @@ def weakly(thing: Any, forget: Callable[[Any], None]) -> Callable[[], Any] | Non
 
 def _forget(key: int, gone: object) -> None:
     # The garbage collector may call this while another thread holds the lock, so the lock is not taken.
-    # While Python shuts down, the globals of this module are None, and weak references still end.
+    # While Python shuts down, the globals of this module are None, and this may still be called.
     found = _known.get(key) if _known else None
     if found is not None and found.holder is gone:
         _known.pop(key, None)
 
 
 def comparable_form(value: Any) -> Any:
-    """Returns a comparable form of the value: equal values have equal forms. The form keeps no object
-    alive, because it has the ``id()`` of an object in place of the object."""
+    """Returns a form of the value for comparisons: equal values have equal forms. The form contains the
+    ``id()`` of an object instead of the object, so it keeps no object alive."""
     if is_plain(value):
         return value
     if isinstance(value, DICT):

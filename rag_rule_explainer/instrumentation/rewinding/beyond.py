@@ -34,7 +34,8 @@ _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony",
 """The packages whose objects may refer to a SQLite connection, directly or through other objects."""
 _MOST_IN_LIBRARIES = 3000
 _ASKING_FOR_CHANGES = ("changes()", "last_insert_rowid()")
-"""SQL functions by which code learns what its connection has written, although it reads no table."""
+"""SQL functions by which code learns what its connection has written, although the code reads no
+table."""
 _OF_THE_SYSTEM = frozenset(
     {
         *("tzset", "setlocale", "umask", "captureWarnings", "pwrite", "ftruncate", "mkfifo", "setxattr"),
@@ -71,20 +72,20 @@ _OF_A_MODULE = frozenset(
         *("gc.get_referrers", "sys.getallocatedblocks"),
     }
 )
-"""Functions that change or show state of a thread, of the process or of the memory. Functions of other
-modules may have the same names, so these are listed with their modules."""
+"""Functions that change or show state of a thread, of the process or of the memory. They are listed with
+their modules, because functions of other modules may have the same names."""
 _WAITING_FOR_FILES = ("select.", "selectors.")
-"""The beginnings of the names of functions by which code learns whether unread data is waiting, for
-example in a socket that an earlier run wrote to."""
+"""The beginnings of the names of functions by which code learns whether unread data waits, for example in
+a socket that an earlier run wrote to."""
 
 
 class Beyond:
     """A ``Beyond`` detects changes of state that cannot be restored. It reads this state when it is
     created; ``all_left`` compares the current state with it.
 
-    ``things``: the objects that are reachable from the application. ``named``: the names in its code.
-    ``texts``: the string constants in its code. ``writes``: returns True iff its code writes to state
-    that all runs share.
+    ``things``: the objects that are reachable from the application. ``named``: the names in the
+    application's code. ``texts``: the string constants in this code. ``writes``: returns True iff this
+    code writes to state that all runs share.
     """
 
     def __init__(
@@ -96,7 +97,8 @@ class Beyond:
     ) -> None:
         self._texts = tuple(texts)
         found = self._things = list(things)
-        # Code may import a function under another name, as in ``from os import umask as mask``.
+        # Code may import a function under another name, as in ``from os import umask as mask``. So the
+        # original names of the functions are added.
         self._named = named = named.union(names_of_builtins(found))
         self._asked = [
             (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)
@@ -120,11 +122,11 @@ class Beyond:
                 note_changed(key, now, self._codes, thing)
 
     def all_left(self, apart: Callable[[], Collection[int]] = tuple) -> Iterator[Left]:
-        """Yields the changes found since this object was created.
+        """Yields the changes of state since this object was created.
 
-        ``apart``: a function that returns the ``id()`` of the library objects to which only isolated
-        objects refer (objects that have their own state in each run). Changes of databases that are
-        reachable only through these objects are ignored.
+        ``apart``: returns the ``id()`` of the library objects to which only isolated objects refer
+        (objects that have their own state in each run). Changes of databases that are reachable only
+        through these objects are ignored.
         """
         yield from self._earlier
         called = self._called()
@@ -148,8 +150,8 @@ class Beyond:
             yield Left("sqlite3", wrote)
 
     def _called(self) -> str:
-        """Returns the name of a function that the code calls and whose effect lasts for the process or
-        for a thread; empty if there is none."""
+        """Returns the name of a function that the application's code calls and whose effect lasts for the
+        process or for a thread; empty if there is none."""
         waiting = (each for each in self._calls if each.startswith(_WAITING_FOR_FILES))
         of_modules = min((*waiting, *(_OF_A_MODULE & self._calls)), default="")
         return min(_OF_THE_SYSTEM & self._named, default="") or self._call_of_pipes or of_modules
@@ -177,22 +179,23 @@ class Beyond:
             yield (_ROWS, id(connection)), connection, was, _state_of_rows
 
     def _left_earlier(self) -> Iterator[Left]:
-        """Yields state that runs of earlier explanations changed, and that is still as these runs left
-        it."""
+        """Yields state that runs of earlier explanations changed and that nothing has changed since."""
         for key, thing, was, _ in self._before() if anything_changed() else ():
             is_left = is_as_left(key, was, self._codes, thing, is_named=self._is_named(key))
             if is_left and (key[0] != _ROWS or not self._is_only_written()):
                 yield self._left(key, thing, "a run of an earlier explanation has changed")
 
     def _is_named(self, key: _Key) -> bool:
-        """Returns True iff the application may read the state with this key, even if a different
-        application left it."""
+        """Returns True iff the application's code names the state with this key, so that it may read the
+        state even if another application left it."""
         name = str(key[1])
         if key[0] == _LOGGER:
             return name in self._texts
         if key[0] == _SETTING and name in settings_of_the_process(frozenset(), frozenset()):
             return name.rpartition(".")[2] in self._named
-        return True  # it was read because the code names it, or an object has it
+        # The state of an object counts as named, and so does state that this package reads only if the
+        # application's code names it.
+        return True
 
     def _left(self, key: _Key, thing: object, who: str) -> Left:
         name = str(key[1])
@@ -204,7 +207,7 @@ class Beyond:
         return Left(kind, f"{who} {kind}, which was there before it")
 
     def _connections(self, apart: Collection[int] = ()) -> list[sqlite3.Connection]:
-        """Returns all reachable SQLite connections, also those that library objects hold.
+        """Returns all reachable SQLite connections, including those to which library objects refer.
 
         ``apart``: the ``id()`` of objects that are not searched.
         """
@@ -234,8 +237,8 @@ class Beyond:
         return any(id(each) in of_all_runs for each in written)
 
     def _is_only_written(self) -> bool:
-        """Returns True iff the SQL statements in the code show that no table is both written and read, so
-        that what one run writes is not read by a later run."""
+        """Returns True iff the SQL statements in the application's code show that no table is both
+        written and read. Later runs then do not read what a run writes."""
         if any(each in text for text in self._texts for each in _ASKING_FOR_CHANGES):
             return False
         tables = Statements.among(self._texts)
@@ -247,7 +250,7 @@ class Beyond:
 
 
 def _with_inner(code: CodeType) -> Iterator[CodeType]:
-    """Yields the code, and that of the functions that it defines."""
+    """Yields the code, and the code of the functions that it defines."""
     yield code
     for each in code.co_consts:
         if isinstance(each, CodeType):

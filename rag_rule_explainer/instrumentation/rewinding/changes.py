@@ -1,5 +1,5 @@
-"""This module finds the state of an application that has changed since its snapshot, and what it was
-before."""
+"""This module finds the state of an application that has changed since its snapshot, and the earlier
+values of this state."""
 
 import sys
 from collections import deque
@@ -21,7 +21,7 @@ from .values import ABSENT, DICT, LISTED, SET
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """A ``StateChange`` is a part whose content before the baseline differs from its content now.
+    """A ``StateChange`` is a change of one part of an object, such as its attributes.
 
     ``kept``: the part with its content before the baseline. ``names``: the names whose values are
     restored; empty for the whole content. ``place``: the name of the part in messages.
@@ -33,8 +33,9 @@ class StateChange:
 
     @property
     def written_names(self) -> tuple[str, ...]:
-        """Returns the names that code uses to write the changed values: for a collection its own name,
-        for an object the names of the changed attributes. A name is empty if it is unknown."""
+        """Returns the names under which code writes the changed values: for a collection, the name of the
+        collection; for an object, the names of the changed attributes. A name is empty if it is
+        unknown."""
         own = next(iter(self.kept.node.names()), "")
         is_object = self.names and not isinstance(self.kept.node.thing, (DICT, *LISTED, SET, deque))
         return self.names if is_object else (own,)
@@ -55,8 +56,9 @@ class StateChange:
 class Changes:
     """A ``Changes`` compares an application with its snapshot.
 
-    ``is_harmless``, ``isolated``: see ``Rewinding``. ``tools``: the names of the only tools that may run
-    in replays; None if all may."""
+    ``is_harmless``: returns True iff the user ignores changes of the state with this name. ``isolated``:
+    returns the keys of the objects that have their own state in each run. ``tools``: the names of the
+    only tools that may run in replays; None if all may."""
 
     def __init__(
         self,
@@ -89,8 +91,8 @@ class Changes:
 
     def keep_for_later(self) -> None:
         """Stores the earlier values of everything that has changed since the snapshot, for later
-        explanations. Values that this application does not read are stored too, because another
-        application may read them."""
+        explanations. Stores values that this application does not read too, because another application
+        may read them."""
         apart = self._apart()
         for kept in self._snapshot.kept:
             with suppress(Exception):  # an object of the user's may raise any error when read
@@ -106,9 +108,9 @@ class Changes:
     def earlier(
         self, changes: Iterable[StateChange], renewed: dict[int, Any]
     ) -> Iterator[tuple[KeptPart, Any]]:
-        """Yields each part to be restored, with the content that it gets back. ``changes``: the changes
-        that are undone. ``renewed``: new, empty caches that replace those that runs have filled, by the
-        ``id()`` of the old ones."""
+        """Yields each part of an object that is to be restored, with the content that it gets back.
+        ``changes``: the changes that are undone. ``renewed``: new, empty caches for those that runs have
+        filled, by the ``id()`` of the filled cache."""
         for change in changes:
             yield change.kept, self.without_ignored(change.kept, change.kept.earlier(change.names))
         for kept in self._snapshot.kept if renewed else ():
@@ -121,8 +123,8 @@ class Changes:
                 yield kept, type(content)(renewed.get(id(value), value) for value in content)
 
     def without_ignored(self, kept: KeptPart, content: Any) -> Any:
-        """Returns ``content``, to which a part is to be restored, but with the current values of those
-        names whose changes the user ignores."""
+        """Returns the content to which a part of an object is restored: ``content``, but with the current
+        values of the names whose changes the user ignores."""
         if not kept.part.is_named:
             return content
         now = kept.now()
@@ -141,8 +143,8 @@ class Changes:
     def new_modules(self) -> list[str]:
         """Returns the names of the modules that runs have added and that may hold state."""
         new = sys.modules.keys() - self._snapshot.modules
-        # A module without a spec was created by code, so it may hold state of the application. Cython
-        # creates one such module for each of its versions; these are left out.
+        # A module without a spec was created by code, so it may contain state of the application. Cython
+        # creates one such module for each of its versions; these modules are left out.
         return [
             name
             for name in new
@@ -157,8 +159,8 @@ class Changes:
         return {*things_in(self._isolated()), *self._of_tools_at_rest()}
 
     def _is_left_alone(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff the user ignores this value of a part. It is then neither compared nor
-        restored."""
+        """Returns True iff the user ignores changes of this name in a part of an object. Its value is
+        then neither compared nor restored."""
         path = [*filter(None, (name, *kept.node.names())), _name_of_holder(kept)]
         return self._is_harmless(self._place(kept, name)) or self._is_harmless(".".join(path[::-1]))
 
@@ -174,15 +176,15 @@ class Changes:
 
     def _place(self, kept: KeptPart, name: str) -> str:
         names, called = list(kept.node.names()), _name_of_holder(kept)
-        # A dict's key may be a long text, such as a whole request. A name that is no identifier is
-        # therefore replaced by the name of the dict.
+        # A key of a dict may be a long text, such as a whole request. Messages then name only the dict.
+        # So a name that is no identifier is replaced by the name of the dict.
         own = name if name.isidentifier() else next(iter(names), "")
         return f"{called}.{own}" if own else called
 
 
 def _before_and_now(kept: KeptPart) -> dict[str, tuple[Any, Any]]:
-    """Returns the earlier and the current value of each name whose value has changed in a part; the name
-    is empty for the whole content."""
+    """Returns the earlier and the current value of each name in a part of an object whose value has
+    changed. An empty name stands for the whole content."""
     names = kept.changed()
     if "" in names:
         return {"": (kept.content, kept.now())}

@@ -1,10 +1,10 @@
 """This module recognises private packages: installed packages that a company, or another group of people,
-wrote for its own use. Their objects count as the user's.
+wrote for its own use. Objects of their classes are treated like objects of the user's own classes.
 
-A package counts as private if no public index seems to have it: it has no distribution, was installed
-from a folder or a repository, or is marked as private. A package that is built on a framework counts too,
-because such packages are seldom published. If the guess is wrong, more replays are made, but nothing is
-refused.
+A package counts as private if it seems to be in no public package index: it belongs to no distribution,
+was installed from a folder or a repository, or is marked as private. A package that is built on a
+framework also counts as private, because such packages are seldom published. If a public package counts
+as private by mistake, more replays are made than necessary, but no application is refused for it.
 """
 
 import json
@@ -24,13 +24,13 @@ from ..shared_state.reaching import FRAMEWORKS
 _PRIVATE = "Private ::"
 """The beginning of a package's classifier that forbids its upload to PyPI."""
 _TRACERS = ("openinference", "opentelemetry", "langfuse", "traceloop", "opik")
-"""Packages that trace runs. They are built on frameworks, but they are public, and their objects, which
-change in every run, hold no state of the application."""
+"""Packages that trace runs. They count as public, although they are built on frameworks. Their objects
+change in every run, but these changes are not changes of the application's state."""
 _OF_PYTHON = tuple(all_suffixes())
 """The endings of the names of files that can be imported."""
 _REBUILDS = "conda"
-"""The name of an installer that records a local folder as the origin of every package, even of public
-ones. So this origin does not show that a package is private."""
+"""The name of an installer for which every package comes from a local folder, even a public one. For
+packages that it installed, such an origin does not mean that the package is private."""
 
 
 @cache

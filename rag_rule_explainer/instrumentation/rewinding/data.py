@@ -18,17 +18,16 @@ from .parts import read_slots
 from .values import DICT, LISTED, SET, is_plain
 
 _MOST = 200
-"""The maximum number of objects inside a value that are checked. If they all are data, the value counts
-as data."""
-# Typed as Any, because pyright would otherwise report that the types of these objects' contents are
-# unknown.
+"""The maximum number of objects inside a value that are checked. If all of them are data, the value
+counts as data."""
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _METHOD: Any = MethodType
 _FUTURES: Any = (asyncio.Future, concurrent.futures.Future)
 _KEEPING: Any = (
     *(queue.Queue, queue.SimpleQueue, asyncio.Queue, asyncio.AbstractEventLoop, subprocess.Popen, mmap),
     *(GeneratorType, AsyncGeneratorType, type(hashlib.sha256()), type(hashlib.blake2b())),
 )
-"""Types whose objects cannot be pickled, but hold data that is put into them during runs."""
+"""Types whose objects cannot be pickled, but contain data that runs put into them."""
 
 
 def is_data(value: Any) -> bool:

@@ -2,7 +2,8 @@
 runs left.
 
 If such an application is explained again, it begins with the state that the first explanation left. All
-runs then agree with each other, so they would not show that this state influences them.
+its runs then find the same state and agree with each other, so they would not show that the state
+influences them.
 """
 
 import threading
@@ -72,13 +73,14 @@ class EarlierDoubts:
         texts: Callable[[], Iterable[str]],
         is_harmless: Callable[[str], bool],
     ) -> Left | None:
-        """Returns a reason to doubt the rules that was there before this explanation: state of this
-        application that influenced runs of an earlier explanation, or a file that those runs changed and
-        that this application may read. Returns None if there is neither.
+        """Returns state that gives a reason to doubt the rules before any run; None if there is none. It
+        is state of this application that influenced runs of an earlier explanation, or a file that such
+        runs changed and that this application may read.
 
         ``read``: the files that runs read. ``texts``: returns the texts by which the application may name
-        files, if it asks which files are there. ``is_harmless``: returns True iff the user ignores the
-        state with this name."""
+        files, if its code asks whether files exist. ``is_harmless``: returns True iff the user ignores
+        the state with this name.
+        """
         place = self._place or next((each for each in read if each in self._files), "")
         if place and not is_harmless(place):
             clause = (
@@ -98,9 +100,11 @@ class EarlierDoubts:
 
 
 def _lasting(application: object) -> Any:
-    """Returns the object by which an application is recognised later: for a bound method its object,
-    because Python makes a new bound method at each access; otherwise the application itself."""
-    # ``application`` may be a list: the application, followed by objects of its input.
+    """Returns the object by which an application is recognised later. For a bound method, this is the
+    method's object, because Python makes a new bound method at each access. Otherwise it is the
+    application itself."""
+    # ``application`` may be a list. Its first entry is the application; the others are objects of its
+    # input.
     if isinstance(application, list):
         return _lasting(cast("list[Any]", application)[0])
     return application.__self__ if isinstance(application, MethodType) else application

@@ -1,8 +1,8 @@
 """This module finds the attributes that the user's code sets on objects, classes and modules of a
 library.
 
-Libraries also set attributes of their own objects while they are used. So an attribute is watched only if
-the user's own code sets an attribute of this name somewhere, by an assignment or by ``setattr``.
+Libraries set attributes of their own objects too. So an attribute is watched only if the user's own code
+sets an attribute of this name somewhere, by an assignment or by ``setattr``.
 """
 
 import dis
@@ -53,8 +53,8 @@ def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
 
 def _named(functions: Iterable[Node]) -> Iterator[Node]:
     """Yields the classes, functions and modules of libraries that the user's functions name, as a global
-    or as an attribute of a library's module. Other objects, such as ``sys.stdout``, are yielded only if
-    they are an attribute of a library's module."""
+    or as an attribute of a library's module. Also yields other objects that are attributes of a library's
+    module, such as ``sys.stdout``."""
     for function in functions:
         held, names = function.thing.__globals__.copy(), frozenset(names_in(own_code(function.thing)))
         waiting = [(name, held[name]) for name in sorted(names & held.keys())]
@@ -69,8 +69,9 @@ def _named(functions: Iterable[Node]) -> Iterator[Node]:
                         )
                         waiting += [(each, inner[each])] * is_part
                     elif is_of_library(inner[each]):
-                        # Often no object of the application refers to such an object (``sys.stdout``, for
-                        # example). So it is not among the reachable objects, and is yielded here.
+                        # Often no object of the application refers to an object such as ``sys.stdout``.
+                        # The search of the application's objects then does not find it, so it is yielded
+                        # here.
                         yield Node(inner[each], each, owner=Owner.LIBRARY)
                 yield Node(value, name, owner=Owner.LIBRARY)
             elif isinstance(value, (type, FunctionType)) and not is_own(value.__module__ or ""):
@@ -94,8 +95,8 @@ def names_set_in(code: CodeType) -> frozenset[str]:
 
 
 def _attributes(thing: Any) -> Any:
-    """Returns the dict with an object's own attributes (for a class, a read-only view of it); None if the
-    object has no such dict."""
+    """Returns the dict of an object's own attributes, or, for a class, a read-only view of this dict;
+    None if the object has no such dict."""
     try:
         return type.__getattribute__(thing, "__dict__") if isinstance(thing, type) else thing.__dict__
     except Exception:  # the object is a proxy, or has no dict
@@ -138,9 +139,9 @@ def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
 
 
 def _is_the_users(value: Any, *, is_new: bool) -> bool:
-    """Returns True iff the user's code may have set an attribute to this value. That holds for the user's
-    own functions and objects; for a new attribute (``is_new``), it also holds for texts, numbers, lists,
-    dicts and sets."""
+    """Returns True iff the user's code may have set an attribute to this value. It may if the value is
+    the user's own function or object. If the attribute is new (``is_new``), it may also if the value is a
+    text, a number, a list, a dict or a set."""
     return (
         is_of_own(value)
         or (is_new and is_plain(value))

@@ -21,9 +21,9 @@ GOING_ON: Any = (Thread, asyncio.Task, asyncio.AbstractEventLoop, _COROUTINE)
 
 
 def variables_of(thing: Any) -> list[dict[str, Any]]:
-    """Returns those local variables of the user's code that runs in ``thing`` whose values are texts,
-    numbers or collections of these. The result has one dict for each function call that has not ended.
-    ``thing``: an object of a type in ``GOING_ON``."""
+    """Returns the local variables of the user's code that runs in ``thing``, as one dict for each
+    function call that has not ended. Contains only variables whose values are texts, numbers or
+    collections of these. ``thing``: an object of a type in ``GOING_ON``."""
     return [
         {name: _copied(value) for name, value in frame.f_locals.copy().items() if _is_of_plain(value)}
         for frame in own_frames(thing)
@@ -52,7 +52,7 @@ def _copied(value: Any) -> Any:
 def frames_of(thing: Any) -> Iterator[FrameType]:
     """Yields the function calls that have not ended in ``thing``, an object of a type in ``GOING_ON``."""
     if isinstance(thing, Thread):
-        # There is no public way to the frames of another thread.
+        # There is no public way to read the frames of another thread.
         frame = sys._current_frames().get(thing.ident or 0)  # pyright: ignore[reportPrivateUsage]
         while frame is not None:
             yield frame
@@ -69,7 +69,7 @@ def frames_of(thing: Any) -> Iterator[FrameType]:
 
 
 def _has_its_own_thread(loop: asyncio.AbstractEventLoop) -> bool:
-    # The event loop of the main thread, or of the caller, also runs tasks that do not belong to the
-    # application.
+    # The event loop of the main thread or of the caller may also run tasks of other code. So only a loop
+    # with its own thread counts.
     thread = getattr(loop, "_thread_id", None)
     return thread is not None and thread not in {main_thread().ident, get_ident()}

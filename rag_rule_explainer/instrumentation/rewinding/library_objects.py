@@ -1,7 +1,7 @@
-"""This module reads state of library objects that their attributes do not show: in properties that are
-implemented in C, in the operating system, or in the memory of another object.
+"""This module reads state of library objects that is in none of their attributes. The state is in
+properties that are implemented in C, in the operating system, or in the memory of another object.
 
-The results are compared before and after runs. Reading this state changes nothing.
+The caller compares the results before and after runs. Reading the state does not change it.
 """
 
 import io
@@ -22,7 +22,7 @@ from .values import is_plain
 _Ask = Callable[[Any], object]
 _MODULES_OF_ITERATORS = frozenset({"builtins", "itertools"})
 _COUNT = "count"
-"""The name of the class ``itertools.count``. How far such an iterator was read is not compared here,
+"""The name of the class ``itertools.count``. The position of such an iterator is not compared here,
 because its numbers often only go into a log. Other checks find out whether code uses the numbers."""
 _SETS_WAITING = frozenset({"settimeout", "gettimeout", "setblocking", "getblocking", "timeout"})
 _SETS_OPTIONS = frozenset({"setsockopt", "getsockopt"})
@@ -33,8 +33,8 @@ position at which an earlier run left the file."""
 _OF_MOCKS = ("call", "assert_", "await", "mock_calls", "method_calls", "reset_mock")
 """The beginnings of the names by which code reads the calls that a mock has recorded."""
 _NOT_OF_CURSORS = frozenset({"description", "rowcount", "row_factory"})
-"""Properties of a database cursor that only describe its last statement. They are not compared: each run
-executes statements of its own before it reads them."""
+"""Properties of a database cursor that only describe its last statement. They are not compared, because
+each run executes its own statements before it reads such a property."""
 _TEXT: Any = io.TextIOWrapper
 _IN_MEMORY: Any = (io.StringIO, io.BytesIO)
 _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
@@ -43,21 +43,21 @@ _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
     ("multiprocessing.shared_memory", "ShareableList"): tuple,
     # The position of a scanner, as of ``re.finditer``, cannot be read, so it counts as changed.
     ("_sre", "SRE_Scanner"): lambda _: object(),
-    # What waits in a queue between processes cannot be read either, so it counts as changed too.
+    # The entries of a queue between processes cannot be read, so they count as changed.
     ("multiprocessing.queues", "SimpleQueue"): lambda _: object(),
     ("multiprocessing.queues", "Queue"): lambda _: object(),
     ("multiprocessing.queues", "JoinableQueue"): lambda _: object(),
 }
 """Functions that read an object's state, by the module and the name of the object's class."""
 _UNREADABLE = frozenset({"zlib", "bz2", "_bz2", "lzma", "_lzma", "select", "pyexpat", "_multibytecodec"})
-"""Modules of C code whose objects have state that no attribute shows. If the application's code names a
-method of such an object, the state counts as changed."""
+"""Modules of C code whose objects have state in no attribute. If the application's code contains the name
+of a method of such an object, the state counts as changed."""
 
 
 def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
-    """Yields functions that take ``thing``, an object of a library's class, and return a piece of its
-    state; yields none for other objects. ``named``: the names in the application's code; some state is
-    read only if the code names it."""
+    """Yields functions that read the state of ``thing``, an object of a library's class: each takes
+    ``thing`` and returns a piece of the state. Yields nothing for other objects. ``named``: the names in
+    the application's code; some state is read only if the code names it."""
     kind: Any = cast("Any", type(thing))
     if is_a_mock(thing):
         yield _place_of_replies
@@ -89,8 +89,9 @@ def _of_its_kind(kind: Any, named: frozenset[str]) -> Iterator[_Ask]:
 
 def is_of_a_librarys_own(node: Node) -> bool:
     """Returns True iff the object is an iterator that belongs to an object of a library or a framework,
-    such as an iterator by which a client numbers its requests. An iterator belongs to the nearest object
-    on the path to it that is neither an iterator (such as a ``map``) nor a collection."""
+    such as an iterator by which a client numbers its requests. To find the owner, the references to the
+    iterator are followed back to the first object that is neither an iterator, such as a ``map``, nor a
+    collection."""
     holder = node.holder
     while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):
         holder = holder.holder
@@ -123,7 +124,7 @@ def _iterates(kind: type) -> bool:
 
 
 def _place_of_iterator(thing: Any) -> object:
-    """Returns how far an iterator was read, without reading further."""
+    """Returns the position of an iterator, without reading further entries."""
     left = operator.length_hint(thing, -1)
     return left if left >= 0 else position_of(thing)
 
@@ -131,7 +132,7 @@ def _place_of_iterator(thing: Any) -> object:
 @per_class
 def _readable(kind: type) -> frozenset[str]:
     """Returns the names of those properties of a class that can be read without running code of the user
-    or of third-party libraries: properties that are implemented in C, and those of classes of the
+    or of third-party libraries: properties that are implemented in C, and properties of classes of the
     standard library."""
     found = set[str]()
     for each in kind.__mro__:
@@ -148,7 +149,7 @@ def _readable(kind: type) -> frozenset[str]:
 
 
 def _place_of_replies(mock: Any) -> object:
-    """Returns how far a mock has gone through the replies that it gives one after the other."""
+    """Returns the position of a mock in the list of replies that it gives one after the other."""
     held: Any = getattr(mock, "__dict__", {})
     return position_of(held.get("_mock_side_effect"))
 
@@ -160,7 +161,7 @@ def _place_of_stream(stream: Any) -> object:
 def _of_a_stream(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
     if issubclass(type(thing), _TEXT):
         yield lambda text: (text.encoding, text.errors, text.line_buffering, text.write_through)
-    # Streams in memory are left out, because they are restored with their positions.
+    # Streams in memory are left out here, because they can be restored with their positions.
     if not named & _RETURNS and package_of(thing) == "_io" and not isinstance(thing, _IN_MEMORY):
         yield _place_of_stream
 
@@ -171,8 +172,7 @@ def _of_a_socket(named: frozenset[str]) -> Iterator[_Ask]:
     if named & _SETS_OPTIONS:
         yield _options_of
     if named & _RECEIVES:
-        # The data that waits in a Unix socket cannot be read without removing it, so it counts as
-        # changed.
+        # Reading the data that waits in a Unix socket would remove it, so the data counts as changed.
         yield lambda held: object() if held.family == getattr(socket, "AF_UNIX", None) else None
 
 

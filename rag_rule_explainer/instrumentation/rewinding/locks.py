@@ -1,7 +1,7 @@
 """This module recognises the locks of libraries, such as a ``FileLock``.
 
-Whether such a lock is held is known to the operating system or to another process. Were the attributes of
-a lock that is held restored to those of a free one, the next ``acquire`` would wait for ever.
+Only the operating system or another process knows whether such a lock is held. So its attributes must not
+be restored: if a held lock got the attributes of a free lock, the next ``acquire`` would wait for ever.
 """
 
 from typing import Any
@@ -20,8 +20,8 @@ def _is_a_lock(kind: type) -> bool:
 
 
 def is_of_a_lock(node: Node) -> bool:
-    """Returns True iff the object is a lock of a library, or an object of a library or a collection that
-    belongs to one."""
+    """Returns True iff the object is a lock of a library, or a library's object or a collection inside
+    such a lock."""
     each: Node | None = node
     while each is not None and (each.owner is Owner.LIBRARY or each.is_passed_by):
         if each.owner is Owner.LIBRARY and _is_a_lock(type(each.thing)):
@@ -31,15 +31,16 @@ def is_of_a_lock(node: Node) -> bool:
 
 
 def is_read_lock(thing: object, named: frozenset[str]) -> bool:
-    """Returns True iff the object is a lock that the code may find held. ``named``: the names in the
-    code. Code that only enters a lock, by ``with``, finds it free in each run."""
+    """Returns True iff the object is a lock, and the application's code may ask whether the lock is held.
+    Only then may the state of the lock influence a run: code that only enters a lock, by ``with``, finds
+    the lock free at the beginning of each run. ``named``: all names in the application's code."""
     return bool(named & _ACQUIRING) and _is_a_lock(type(thing))
 
 
 def state_of_lock(thing: object) -> object:
-    """Returns whether a lock is held: the property ``is_locked`` if there is one; otherwise, which
-    attributes of the lock, and of the objects that it holds, have a value. No method is called, because
-    it may ask a server."""
+    """Returns whether a lock is held: the value of the property ``is_locked``, if there is one. Otherwise
+    returns which attributes of the lock, and of the objects in it, have a value. Calls no method, because
+    a method may ask a server."""
     if isinstance(getattr(type(thing), "is_locked", None), property):
         return bool(getattr(thing, "is_locked", None))
     return [_set_in(each) for each in (thing, *_attributes_of(thing).values())]

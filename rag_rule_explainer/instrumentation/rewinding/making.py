@@ -1,5 +1,5 @@
-"""This module checks whether replays that start from the state before the baseline compute a value again,
-and get the same result.
+"""This module checks whether replays that start with the application's state from before the baseline
+compute a value again, and get the same result.
 
 A value that is computed once and then stored, such as a vocabulary, is harmless if every run computes the
 same value, whatever its sources are.
@@ -12,13 +12,13 @@ from .snapshot import KeptPart
 from .values import ABSENT, DICT, is_equal
 
 _DEEPEST = 7
-"""The number of levels of nested objects that are compared by content. Of more deeply nested values, only
-those count as equal for which ``is_same`` returns True."""
+"""The number of levels of nested objects that are compared by content. Values at deeper levels are
+compared only by ``is_same``."""
 
 
 @dataclass(slots=True, eq=False)
 class MadeAgain:
-    """A ``MadeAgain`` compares the values that replays compute with the values that the application held
+    """A ``MadeAgain`` compares the values that replays compute with the values that the application had
     before these replays."""
 
     _entries: dict[str, dict[str, list[frozenset[str]]]] = field(
@@ -30,11 +30,11 @@ class MadeAgain:
 
     def note(self, kept: KeptPart, names: tuple[str, ...], today: Any, sources: frozenset[str]) -> None:
         """Compares an object's content after a replay with its content before the replay. The replay must
-        have started from the state before the baseline.
+        have started with the application's state from before the baseline.
 
-        ``kept``: the object, with its content before the baseline. ``names``: the names whose values were
-        set back to that content; empty if all of it was set back. ``today``: the object's content
-        directly before it was set back. ``sources``: the ids of the sources in the replay.
+        ``kept``: the object, with its content before the baseline, which was restored for the replay.
+        ``names``: the names whose values were restored; empty if the whole content was. ``today``: the
+        object's content just before this restoration. ``sources``: the ids of the sources in the replay.
         """
         self._sources |= sources
         made = kept.now()
@@ -53,9 +53,9 @@ class MadeAgain:
                     self._others.add(holder)
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff all replays that computed this value got a result equal to the value that the
-        application held before the replay. There must be at least two such replays, and each source must
-        be omitted in at least one of them. For a dict, this must hold for each entry that has changed."""
+        """Returns True iff all replays that computed this value got the value that the application had
+        before the replay. There must be at least two such replays, and each source must be omitted in at
+        least one of them. For a dict, this must be so for each entry that has changed."""
         if name in self._others:
             return False
         entries = self._entries.get(name, {})
@@ -74,8 +74,8 @@ class MadeAgain:
         """Returns True if the replay computed a value equal to ``today``, False if it computed another
         value, and None if it computed none.
 
-        ``was``: the value before the baseline, where the replay started. ``made``: the value after the
-        replay. ``today``: the value before the replay's start.
+        ``was``: the value before the baseline, with which the replay started. ``made``: the value after
+        the replay. ``today``: the value just before the value ``was`` was restored.
         """
         if is_equal(was, made, _DEEPEST) and (was is ABSENT or was is None):
             return None

@@ -1,7 +1,7 @@
-"""This module finds the functions of modules that code names, each with the module that it is from.
+"""This module finds the functions of modules that code names, each with its module.
 
-The name of a function alone does not tell what it does: ``enumerate`` mostly means the builtin function,
-and rarely that of ``threading``.
+The name of a function alone does not tell what it does. For example, ``enumerate`` usually means the
+builtin function, and rarely ``threading.enumerate``.
 """
 
 import dis
@@ -17,13 +17,13 @@ from ..copies.guarded_code import own_code
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_CLOSURE")
 _TAKES = ("LOAD_ATTR", "LOAD_METHOD")
 _PUBLIC = {"posix": "os", "nt": "os", "_thread": "threading", "_socket": "socket", "_signal": "signal"}
-"""For modules of C code: the public module by whose name users call their functions."""
+"""For each module of C code, the public module by whose name users call its functions."""
 
 
 def functions_of_modules(things: Iterable[object]) -> frozenset[str]:
-    """Returns the names of functions, each with its module, such as "threading.enumerate": those that the
-    Python functions among ``things`` name in their code, and those of the built-in functions among
-    ``things``."""
+    """Returns the names of functions with their modules, such as "threading.enumerate": the functions
+    that the Python functions in ``things`` name in their code, and the built-in functions in ``things``
+    themselves."""
     found = set[str]()
     for each in things:
         if isinstance(each, FunctionType):
@@ -35,7 +35,7 @@ def functions_of_modules(things: Iterable[object]) -> frozenset[str]:
 
 
 def _called(function: Any) -> str:
-    """Returns the name of a function of a module, as in ``os.nice``; empty if the object cannot be
+    """Returns the name of a function with its module, such as ``os.nice``; empty if the object cannot be
     read."""
     try:
         module = str(getattr(function, "__module__", ""))
@@ -55,7 +55,7 @@ def _known(function: FunctionType) -> dict[str, object]:
 
 
 def _named_in(code: CodeType, known: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yields two names for each function of a module that the code names: the name of the module, and the
+    """Yields a pair for each function of a module that this code names: the name of the module, and the
     name of the function. ``known``: the globals and enclosed variables of the code, by name."""
     imported: dict[str, object] = {**known}
     for step in _steps(code):
@@ -81,9 +81,9 @@ def _named_in(code: CodeType, known: Mapping[str, object]) -> Iterator[tuple[str
 
 @lru_cache(maxsize=2048)
 def _steps(code: CodeType) -> tuple[tuple[str, ...], ...]:
-    """Returns one tuple for each name that the code reads or imports, in order. For ``a.b.c`` it is ("a",
-    "b", "c"). For ``from a import b`` it is ("=", "a", "b"). Every import also adds the name that it
-    sets, with the module: ("=name", "module")."""
+    """Returns a tuple for each name that the code reads or imports, in order: ("a", "b", "c") for
+    ``a.b.c``, and ("=", "a", "b") for ``from a import b``. An import also adds a tuple for the name that
+    it sets, with the module: ("=b", "a.b")."""
     found, module, part = list[tuple[str, ...]](), "", ""
     for step in dis.get_instructions(code):
         name = str(step.argval)
@@ -93,7 +93,8 @@ def _steps(code: CodeType) -> tuple[tuple[str, ...], ...]:
             part = name
             found.append(("=", module, name))
         elif step.opname.startswith("STORE_") and module:
-            # ``import a.b`` stores the module ``a``, and ``from a import b`` stores ``a.b``.
+            # ``import a.b`` sets the variable to the module ``a``, and ``from a import b`` sets it to
+            # ``a.b``.
             found.append((f"={name}", f"{module}.{part}" if part else module.partition(".")[0]))
             module = module if part else ""
         elif step.opname in _LOADS:

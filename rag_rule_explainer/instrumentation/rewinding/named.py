@@ -25,18 +25,18 @@ computes: the ``id()`` of each, with its name."""
 WHOLE_NAMESPACES = frozenset(
     {"globals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_builtins", "modules"}
 )
-"""Names by which code reaches all globals of a module, also by a name that it computes, as in
+"""Names by which code can reach any global of a module, even by a name that the code computes, as in
 ``globals()["on_" + x]``."""
 _LOOKUPS = WHOLE_NAMESPACES | {"getattr", "setattr", "attrgetter", "import_module", "__import__"}
-"""Names by which code reaches any attribute of an object, also by a name that it computes. The object may
-be a module."""
+"""Names by which code can reach any attribute of an object or module, even by a name that the code
+computes."""
 _CHANGING = (type, dict, list, set, deque)
 """Types of objects in a module that code may change: classes and collections."""
 
 
 def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
-    """Yields each object to which one of these names may refer in code: a global, a module, or an
-    attribute of a module. ``held``: the globals."""
+    """Yields each object to which one of these names may refer: a global, a module, or an attribute of a
+    module. ``held``: the globals by name."""
     for name in names:
         for each in (held.get(name), sys.modules.get(name)):
             yield each
@@ -47,11 +47,10 @@ def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
 
 def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -> frozenset[str]:
     """Returns the names of a module's globals that code may look up by a name that it computes, as in
-    ``globals()["on_" + x]``; none if the code has no such look-ups. Globals that are modules themselves
-    are left out.
+    ``globals()["on_" + x]``; empty if the code has no such look-up. Leaves out globals that are modules.
 
-    ``held``: the module's globals. ``names``: the names in the code. ``is_own``: True for the module of
-    the code itself.
+    ``held``: the module's globals. ``names``: all names in the function whose code looks them up.
+    ``is_own``: True if the function is defined in this module.
     """
     if names.isdisjoint(WHOLE_NAMESPACES if is_own else _LOOKUPS):
         return frozenset()
@@ -64,8 +63,8 @@ def looked_up_in(held: dict[str, Any], names: frozenset[str], *, is_own: bool) -
 
 def held_in(module: ModuleType, names: frozenset[str]) -> frozenset[str]:
     """Returns the names of the classes and collections in a module that code may look up by a name that
-    it computes, and then change; none if the code has no such look-ups. ``names``: the names in the
-    code."""
+    it computes, and then change; empty if the code has no such look-up. ``names``: all names in the
+    function whose code may look them up."""
     if names.isdisjoint(_LOOKUPS - {"modules", "import_module", "__import__"}):
         return frozenset()
     return frozenset(name for name, each in vars(module).copy().items() if isinstance(each, _CHANGING))
@@ -73,7 +72,7 @@ def held_in(module: ModuleType, names: frozenset[str]) -> frozenset[str]:
 
 def modules_of(function: FunctionType, names: frozenset[str]) -> Iterator[ModuleType]:
     """Yields the user's modules to which a function refers, by a name or by an enclosed variable.
-    ``names``: the names in its code."""
+    ``names``: the names in the function's code."""
     package = str(function.__globals__.get("__package__") or "")
     of_names = (
         each
@@ -106,8 +105,7 @@ def globals_set_in(code: CodeType) -> frozenset[str]:
 
 def under_usual_names(functions: Iterable[Any]) -> Iterator[str]:
     """Yields the name of each function in ``_BY_NAME``, such as ``getattr``, that these functions use,
-    even if their code imported it under another name. ``functions``: the user's functions, with their
-    code."""
+    even if they use it under another name. ``functions``: the user's functions, with their code."""
     for function in functions:
         cells = gc.get_referents(*function.__closure__) if function.__closure__ else ()
         held = (function.__globals__.get(name) for name in own_code(function).co_names)

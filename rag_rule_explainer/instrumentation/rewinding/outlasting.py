@@ -1,5 +1,5 @@
-"""This module remembers changes that the runs of earlier explanations made and that cannot be restored:
-changes of settings of the process, of files, and of the state of library objects.
+"""This module remembers changes that runs of earlier explanations made and that cannot be restored:
+changes of settings of the process, of files, and of library objects.
 
 A later explanation begins with the changed state. All its runs find the same state, so they agree with
 each other even if the state influences them.
@@ -18,16 +18,16 @@ from typing import Any, NamedTuple
 from .before_earlier import weakly
 
 _MOST = 5000
-"""The maximum number of changes of objects and settings that are stored, and also of changed files. Above
-it, those stored first are dropped."""
+"""The maximum number of changes of objects and settings that are stored, and the maximum number of
+changed files. If there are more, the oldest are dropped."""
 
 _lock = threading.RLock()
 
 
 class _Changed(NamedTuple):
-    """A ``_Changed`` is one change. ``state``: what the runs left. ``codes``: the code of the application
-    whose runs left it. ``thing``: returns the object whose state it is; None if it belongs to the
-    process."""
+    """A ``_Changed`` is one change. ``state``: the state that the runs left. ``codes``: the code of the
+    application whose runs left it. ``thing``: returns the object that has the state; None for a setting
+    of the process."""
 
     state: Any
     codes: frozenset[CodeType]
@@ -35,9 +35,9 @@ class _Changed(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """A ``_Written`` is a file or folder that runs wrote. ``mark``: its kind, size and time after the
-    runs, by which a later change is noticed. ``is_made``: True if the runs made or removed it; False if
-    they changed an existing file."""
+    """A ``_Written`` is a file or folder that runs wrote. ``mark``: the kind, size and time of the file
+    after the runs; if they differ later, the file was changed again. ``is_made``: True if the runs made
+    or removed the file; False if they changed an existing one."""
 
     mark: object
     is_made: bool
@@ -58,8 +58,8 @@ def note_changed(key: Hashable, state: Any, codes: frozenset[CodeType], thing: A
         if _known:  # while Python shuts down, it is None
             _known.pop(key, None)
 
-    # An object that allows no weak reference is kept alive, so that no other object gets its ``id()``,
-    # which may be part of the key.
+    # An object that allows no weak reference is kept alive: its ``id()`` may be part of the key, and no
+    # other object must get this ``id()``.
     refers = weakly(thing, forget) or (lambda: thing)
     with _lock:
         _known.pop(key, None)
@@ -78,11 +78,13 @@ def anything_changed() -> bool:
 def is_as_left(
     key: Hashable, state: Any, codes: frozenset[CodeType], thing: Any = None, *, is_named: bool = False
 ) -> bool:
-    """Returns True iff runs of an earlier explanation left the state with this key, its value is still
-    ``state``, and an application may read it.
+    """Returns True iff runs of an earlier explanation left this state, nothing has changed it since, and
+    an application may read it.
 
-    ``codes``: the application's code. The application may read the state if its code includes all the
-    code of the application whose runs left it, or if ``is_named`` is True: its code names the state."""
+    ``key``: identifies the object or setting. ``state``: its present state. ``codes``: the application's
+    code. The application may read the state if its code includes all code of the application whose runs
+    left the state, or if its code names the state (``is_named``).
+    """
     found = _known.get(key)
     if (
         found is None
@@ -97,8 +99,8 @@ def is_as_left(
 
 
 def note_files(changed: Mapping[str, bool]) -> None:
-    """Remembers files and folders that runs have changed. ``changed``: their paths, each with True if the
-    runs made or removed it."""
+    """Remembers files and folders that runs have changed. ``changed``: their paths; the value of a path
+    is True if the runs made or removed the file or folder."""
     with _lock:
         for path, is_made in changed.items():
             _files.pop(path, None)
@@ -109,9 +111,8 @@ def note_files(changed: Mapping[str, bool]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LeftFiles:
-    """A ``LeftFiles`` holds the paths of files that runs of earlier explanations changed and that have
-    not been changed since. ``written``: all these files; ``made``: those that the runs made or
-    removed."""
+    """A ``LeftFiles`` has the paths of files that runs of earlier explanations changed and that have not
+    changed since. ``written``: all these files; ``made``: those that the runs made or removed."""
 
     written: frozenset[str]
     made: frozenset[str]
@@ -129,9 +130,9 @@ class LeftFiles:
         return next((each for each in read if each in self.written), "") if self.written else ""
 
     def named(self, texts: Iterable[str]) -> str:
-        """Returns the first file that runs of earlier explanations made or removed, and whose path an
+        """Returns the first file that runs of earlier explanations made or removed, and whose path the
         application can build from ``texts``; an empty text if there is none. ``texts``: the string
-        constants in its code, and the texts and paths in its objects."""
+        constants in the application's code, and the texts and paths in its objects."""
         known, folders = tuple(filter(None, texts)) if self.made else (), [gettempdir()]
         for place in (Path.cwd, Path.home):
             with suppress(OSError, RuntimeError):  # the folder does not exist, or the user has no home
@@ -140,17 +141,17 @@ class LeftFiles:
 
 
 def _is_named(path: str, texts: tuple[str, ...], folders: Iterable[str]) -> bool:
-    """Returns True iff each part of a path (a folder's or file's name) occurs in one of the texts. If the
-    path is inside one of ``folders``, only the parts after this folder have to occur, because every
-    application knows these folders."""
+    """Returns True iff each part of a path (the name of a folder or file) is in one of the texts. If the
+    path is inside one of ``folders``, which every application knows, only the parts after this folder
+    have to be."""
     inside = max((each for each in folders if path.startswith(each + os.sep)), key=len, default="")
     parts = Path(path.removeprefix(inside)).parts
     return all(any(each in text for text in texts) for each in parts if each != os.sep)
 
 
 def _mark(path: str) -> object:
-    """Returns a value that changes when the file is written: its kind, its size and the time of its last
-    change; None if there is no such file."""
+    """Returns a value that differs after the file was written: the file's kind, its size and the time of
+    its last change. Returns None if there is no such file."""
     try:
         known = Path(path).stat()
     except OSError:

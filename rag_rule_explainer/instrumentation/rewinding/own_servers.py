@@ -37,14 +37,15 @@ class OwnServers:
         self._snapshot = Snapshot(found) if found else None
 
     def left(self, asked: str) -> Iterator[Left]:
-        """Yields each change of the state behind the servers, since this object was made, that a server's
-        code may read. ``asked``: the names of the services to which requests were sent during runs; if
-        none of them can run in this process, nothing is yielded."""
+        """Yields each change, since this object was made, of state that a server's code may read.
+        ``asked``: the names of the services to which requests were sent during runs. If none of these
+        services can run in this process, nothing is yielded."""
         if self._snapshot is None or not any(each in asked for each in _HERE):
             return
         for kept in self._snapshot.kept:
             try:
-                # Patches of this package are in place during a run, and change nothing of the user's.
+                # During a run, patches of this package replace some of the user's objects. Such a
+                # difference is no change of the application's state.
                 changed = [name for name in kept.changed() if not any(map(is_ours, kept.values(name)))]
                 names = [name for name in changed if self._is_read(kept, name)]
             except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
@@ -55,9 +56,9 @@ class OwnServers:
                 yield Left(place, clause)
 
     def _is_read(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff code behind a server reads the value ``name`` of the object in ``kept``. All
-        functions behind the servers are searched, even those that no code names, because a server calls
-        such methods: ``do_GET``, for example."""
+        """Returns True iff code behind a server reads the value ``name`` of the object in ``kept``.
+        Functions that no code names are searched too, because a server calls such methods as
+        ``do_GET``."""
         functions = () if self._snapshot is None else self._snapshot.functions
         names = {*kept.node.names(), *filter(None, [name])}
         return any(
@@ -75,9 +76,9 @@ def served_by_threads() -> Iterator[Any]:
 
 
 def _run_by(thread: Thread) -> Iterator[Any]:
-    """Yields the objects that a thread uses: the object of the method that the thread runs (or None), the
-    enclosed variables of its function, and the function's arguments."""
-    # A thread deletes ``_target`` and ``_args`` when it ends.
+    """Yields the objects that a thread uses: the object of the method that it runs (None for a function),
+    the enclosed variables of its function, and the function's arguments."""
+    # A thread deletes ``_target`` and ``_args`` when it ends, so they may be missing.
     target: Any = getattr(thread, "_target", None)
     yield getattr(target, "__self__", None)
     yield from getattr(thread, "_args", ())

@@ -1,5 +1,5 @@
 """This module finds the owner of each object: the user, a framework, a model or a library. It also
-describes the path of references by which an object was found."""
+records the path of references by which each object was found."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _COLLECTIONS: Any = (
 )
 """Types of collections. A collection belongs to the same owner (the user, a framework, a model or a
 library) as the object that refers to it, unless the class of the collection is the user's own."""
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _FUNCTION: Any = FunctionType
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
 
@@ -48,11 +48,11 @@ OF_MODELS = frozenset({Owner.MODEL, Owner.USERS_MODEL})
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A ``Node`` is an object that was found while walking through the application's objects.
+    """A ``Node`` is an object that was found in a search of the application's objects.
 
-    ``holder``: the node of the object that refers to it; None for the application. ``name``: the
-    attribute or variable of the holder that refers to it. ``steps``: the number of library objects, this
-    one included, at the end of the path to it (see ``owner_of``). ``contents``: its parts, such as its
+    ``holder``: the node of the object that refers to this one; None for the application. ``name``: the
+    holder's attribute or variable that refers to this one. ``steps``: the number of library objects at
+    the end of the path to this object, including the object itself. ``contents``: its parts, such as its
     attributes, each with its content.
     """
 
@@ -66,13 +66,13 @@ class Node:
     @property
     def is_passed_by(self) -> bool:
         """Returns True for a collection, and for a function that the user did not write, such as the
-        wrapper of a decorator. Messages name the object that refers to it instead."""
+        wrapper of a decorator. Messages do not name such an object, but the object that refers to it."""
         is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
         return is_wrapper or isinstance(self.thing, _COLLECTIONS)
 
     def names(self) -> Iterator[str]:
-        """Yields the names on the path from this node back to the nearest object that has a name in
-        messages: one that is neither a collection nor a wrapper nor a library's."""
+        """Yields the names on the path from this node back to the nearest object that messages can name:
+        an object that is no collection, no wrapper and no library's object."""
         node: Node | None = self
         while node is not None:
             if node.name:
@@ -82,30 +82,30 @@ class Node:
                 return
 
     def of_object(self) -> "Node":
-        """Returns this node, or, for a collection or a wrapper function, the nearest node on the path to
-        it that is neither."""
+        """Returns this node. For a collection or a wrapper function, returns the nearest node on the path
+        to it that is no collection or wrapper."""
         node = self
         while node.is_passed_by and node.holder is not None:
             node = node.holder
         return node
 
     def object(self) -> Any:
-        """Returns the object of this node, or, for a collection or a wrapper function, the object that
-        holds it; see ``of_object``."""
+        """Returns the object of this node. For a collection or a wrapper function, returns the nearest
+        object on the path to it that is neither, and to which it therefore belongs."""
         return self.of_object().thing
 
 
 def bound_to(value: Any) -> Any:
-    """Returns the object to which a method that is implemented in C is bound, such as the dict of
-    ``{}.setdefault``. Any other value is returned unchanged."""
+    """Returns the object of a method that is implemented in C: the dict of ``{}.setdefault``, for
+    example. Returns any other value unchanged."""
     if isinstance(value, BuiltinFunctionType) and value.__self__ is not None:
         return value if isinstance(value.__self__, (ModuleType, type)) else value.__self__
     return value
 
 
 def is_a_register(node: Node) -> bool:
-    """Returns True for a library's collection of weak references, such as the list of active runs. It is
-    not searched, because it is not the application's."""
+    """Returns True for a library's collection of weak references, such as a list of active runs. The
+    search leaves such a collection out, because it does not belong to the application."""
     if not _is_of_weak_references(type(node.thing)):
         return False
     holder = node.object()
@@ -139,9 +139,8 @@ def _is_of_weak_references(kind: type) -> bool:
 
 
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
-    """Returns the owner of ``value``, and the number of library objects at the end of the path from the
-    application to ``value``, without another object between them. ``holder``: the node that refers to
-    ``value``."""
+    """Returns the owner of ``value``. Also returns how many library objects follow each other at the end
+    of the path from the application to ``value``. ``holder``: the node that refers to ``value``."""
     is_inside = holder.owner in OF_MODELS
     is_simple = type(value) in SIMPLE
     if not is_simple and is_model(type(value)):

@@ -1,8 +1,8 @@
 """This module reads and writes the content of each kind of object: attributes, entries, slots.
 
-A *part* is one kind of content of an object, such as all its attributes. It is read without calling the
-object's own methods. It is written in place, so that all references to the object see the change. A part
-is shallow: the content of an object that it refers to belongs to that object's parts.
+A *part* is one kind of content of an object, such as all its attributes. Reading a part calls no method
+of the object. Writing a part changes the object itself, so that all references to the object see the
+change. A part does not include the content of the objects to which it refers; they have their own parts.
 """
 
 import io
@@ -43,8 +43,8 @@ class Part:
     """A ``Part`` can read and write one kind of an object's content, such as its attributes.
 
     ``is_named``: True if the content is a dict whose keys are names, such as those of attributes.
-    ``known``: values before the baseline, by name. Such a name is not in the content while its value is
-    still the same.
+    ``known``: values before the baseline, by name; ``read`` leaves out a name while it still has this
+    value.
     """
 
     read: Callable[[Any], Any]
@@ -100,7 +100,7 @@ def of_names(names: frozenset[str]) -> Part:
 
 _BASES = "__bases__"
 _DESCRIBING = frozenset({"__doc__", "__annotations__", "__pydantic_fields__"})
-"""Special names of a class that hold a description of it. Code may change these and read them."""
+"""Special names of a class whose values describe the class. Code may change and read these values."""
 
 
 def _is_of_python(name: str) -> bool:

@@ -17,9 +17,9 @@ _TAKES, _READS, _OPENS = "pipe", "read", "open"
 
 
 def call_of_pipes(things: Iterable[object]) -> str:
-    """Returns "pipe" if one of these objects creates a pipe by ``os.pipe``, "read" if one reads from a
-    pipe by ``os.read``, and an empty text otherwise. Code that also calls ``os.open`` reads a file, not a
-    pipe."""
+    """Returns "pipe" if one of these objects is ``os.pipe`` or calls it, "read" if a function among them
+    reads from a pipe by ``os.read``, and an empty text otherwise. Code that also calls ``os.open`` reads
+    a file, not a pipe."""
     for each in things:
         if each is os.pipe:
             return _TAKES

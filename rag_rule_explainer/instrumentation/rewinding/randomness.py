@@ -1,5 +1,5 @@
-"""This module reads and writes the state of random generators. It also finds the hidden generators,
-from which functions such as ``random.random`` draw numbers."""
+"""This module reads and writes the state of random generators. It also finds the hidden generators from
+which functions such as ``random.random`` draw numbers."""
 
 import linecache
 import pickle
@@ -36,12 +36,13 @@ def _bits_of(thing: Any) -> Any:
 
 
 def hidden_generators(named: Iterable[object], names: frozenset[str]) -> Iterator[tuple[str, object]]:
-    """Yields the functions in ``named`` that are methods of a hidden random generator, such as
-    ``random.seed``: the name of each with its generator.
+    """Yields each function that the user's code may call and that is a method of a hidden random
+    generator, such as ``random.seed``: its name, and the generator.
 
-    Functions that draw numbers are yielded only if one of the user's modules seeds a generator. Otherwise
-    the generator's state before a run is arbitrary anyway, and restoring it shows nothing. ``names``: the
-    names in the code.
+    Functions that draw numbers are yielded only if one of the user's modules seeds a generator. Without a
+    seed, the generator's state before a run is arbitrary, so a replay from that state shows nothing.
+    ``named``: the objects that the user's code names. ``names``: all names in this code; if the code
+    names the module ``numpy.random``, they tell which functions of the module it may call.
     """
     is_seeded: bool | None = None
     for each in (*named, *_of_numpy(named, names)):
@@ -65,8 +66,8 @@ def _of_numpy(named: Iterable[object], names: frozenset[str]) -> Iterator[object
 
 
 def _is_seeded() -> bool:
-    """Returns True iff one of the user's modules contains a call that seeds a generator. Modules often
-    make such calls while they are imported, so only their source files show them."""
+    """Returns True iff a module of the user's contains a call that seeds a generator. The source files
+    are searched, because such calls are often outside of all functions."""
     files = [
         getattr(module, "__file__", None) for name, module in sys.modules.copy().items() if is_own(name)
     ]

@@ -52,8 +52,8 @@ _MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a name that code computes."""
 _FROM_A_LIBRARY = 2
-"""A library's object is visited only if at most this many library objects, itself included, follow each
-other at the end of the path to it from the application."""
+"""The maximum number of library objects that may follow each other on the path from the application to a
+library object that is visited, including the object itself."""
 APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
@@ -68,7 +68,7 @@ using them."""
 _OF_CONNECTIONS: Any = (asyncio.BaseTransport, asyncio.BaseProtocol)
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 """Types whose objects refer to other objects, but not by attributes."""
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
 _GENERATORS: Any = (GeneratorType, AsyncGeneratorType, CoroutineType)
@@ -104,8 +104,8 @@ class Reachable:
             if id(node.thing) not in self._seen:
                 self._seen.add(id(node.thing))
                 self.nodes.append(node)
-                # Reading an attribute of the user's object may raise any error. Such an object is
-                # searched no further.
+                # Reading an attribute of a user's object may raise any error. The search then leaves out
+                # the rest of this object.
                 with suppress(Exception):
                     self._look(node)
 
@@ -212,13 +212,13 @@ class Reachable:
         """Visits all modules that code may import by a name that it computes: the user's modules, and
         modules that code created."""
         for name, module in sys.modules.copy().items():
-            # A package may have put any object into ``sys.modules``.
+            # A package may have put any object into ``sys.modules``, so the type is checked.
             if type(module) is ModuleType and (module.__spec__ is None or is_users(name)):
                 self._look_at_module(module, names | held_in(module, names), node)
 
     def _take_libraries(self, named: Iterable[Any]) -> None:
-        """Collects library modules. ``named``: the objects that code names; each of them is a module, or
-        is defined in one."""
+        """Collects modules of libraries. ``named``: the objects that code names. If an object is a
+        module, it is collected; otherwise the module in which it is defined is collected."""
         for each in named:
             module = each if isinstance(each, ModuleType) else sys.modules.get(_module_of(each))
             if module is None or module.__name__.startswith(("builtins", "sys", *FRAMEWORKS)):
@@ -227,8 +227,9 @@ class Reachable:
                 self.libraries.setdefault(module.__name__, module)
 
     def _take_settings(self, named: Iterable[Any]) -> None:
-        """Collects globals of frameworks. ``named``: the objects that code names. If a function of a
-        framework, such as ``set_debug``, is among them, the globals that it sets are collected."""
+        """Collects globals of frameworks that the user's code may set. ``named``: the objects that code
+        names. If one of them is a function of a framework, such as ``set_debug``, the globals that it
+        sets are collected."""
         for each in named:
             if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
                 module = str(each.__globals__.get("__name__", ""))
@@ -295,6 +296,6 @@ def _module_of(thing: Any) -> str:
 
 def is_connection(thing: object) -> bool:
     """Returns True iff an object belongs to an open connection of a library, such as a connection that a
-    client keeps for later requests. Such an object is no state of the application: it changes whenever
-    the other side sends something or closes the connection."""
+    client keeps for later requests. It is no state of the application: it changes whenever the other side
+    sends something or closes the connection."""
     return issubclass(type(thing), _OF_CONNECTIONS) and not is_of_own(thing)

@@ -1,6 +1,6 @@
-"""This module finds data of libraries that the user's code may change by calling a library's function:
-globals that a function such as ``urllib.request.install_opener`` sets, and collections that a function
-such as ``logging.addLevelName`` fills."""
+"""This module finds data of libraries that the user's code may change by calling a library's function.
+Examples are a global that ``urllib.request.install_opener`` sets, and a collection that
+``logging.addLevelName`` fills."""
 
 import re
 import sys
@@ -26,8 +26,8 @@ _MOST_ENTRIES = 5000
 
 def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
     """Yields the globals of libraries that the user's code may change by calling a library's function:
-    each module with a ``Part`` that reads and writes these globals, and each collection among them with
-    its own ``Part``. ``functions``: the user's functions."""
+    each module with a ``Part`` that reads and writes these globals, and each collection among the globals
+    with a ``Part`` for its entries. ``functions``: the user's functions."""
     seen = set[int]()
     for function in _setting(functions):
         module = sys.modules.get(str(function.__globals__.get("__name__")))
@@ -46,7 +46,8 @@ def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
 
 def collections_filled(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
     """Yields each collection in a library's module in which the user's functions set an entry themselves,
-    as ``linecache.cache[name] = lines`` does. The library's own code may read the entry."""
+    as ``linecache.cache[name] = lines`` does. Such an entry is state, because the library's own code may
+    read it."""
     seen = {id(sys.modules), id(sys.path)}
     for node in functions:
         changed = changed_collections(own_code(node.thing)) if node.owner is Owner.USER else ()
@@ -73,9 +74,9 @@ def _setting(functions: Iterable[Node]) -> Iterator[FunctionType]:
 
 
 def _spaces(held: dict[str, Any], names: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Yields the dicts of globals that code uses: ``held``, the globals of the code's own module, and the
-    globals of each module that the code names. ``names``: the names in the code. If the code has
-    ``urllib.request``, the globals of ``urllib`` and of ``urllib.request`` are yielded."""
+    """Yields the dicts of globals that a function uses: those of its own module (``held``), and those of
+    each module that it names. For a function with ``urllib.request``, these are the globals of ``urllib``
+    and ``urllib.request``. ``names``: the names in the function's code."""
     waiting, seen = [held], set[int]()
     while waiting:
         space = waiting.pop()
@@ -90,5 +91,5 @@ def _is_a_librarys(value: Any) -> bool:
     if not isinstance(value, FunctionType) or is_ours(value):
         return False
     module = str(value.__module__)
-    # Settings of frameworks are left out, because ``Reachable.settings`` contains them.
+    # Settings of frameworks are left out here, because ``Reachable.settings`` has them.
     return not is_own(module) and not module.startswith(FRAMEWORKS)

@@ -1,7 +1,7 @@
-"""This module remembers state that the runs of one explanation left on objects, and that influences runs.
+"""This module remembers state that the runs of one explanation left on objects and that influences runs.
 
-A later explanation would find this state in all its runs from the beginning. These runs would agree with
-each other, so the influence would not be noticed.
+All runs of a later explanation find this state from the beginning, so they agree with each other. Without
+this module, the influence would not be noticed.
 """
 
 import threading
@@ -21,8 +21,8 @@ _lock = threading.Lock()
 class _Left:
     """A ``_Left`` describes the state that runs left on one object.
 
-    ``holder``: returns the object whose state it is, or None if that no longer exists. ``values``: for
-    each name, the value in the form that ``comparable_form`` returns. ``place``: the name of the object
+    ``holder``: returns the object, or None if it no longer exists. ``values``: for each name, a form of
+    the value that is equal for equal values and keeps no object alive. ``place``: the name of the object
     and the attribute in messages, such as ``Cache.entries``.
     """
 
@@ -35,8 +35,8 @@ _known: dict[int, _Left] = {}
 
 
 def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
-    """Remembers the current values of these names in the object of ``kept``; if ``names`` is empty, its
-    whole content. ``place``: the name of the object in messages."""
+    """Remembers the current values of these names in the object of ``kept``; if ``names`` is empty,
+    remembers its whole content. ``place``: the name of the object in messages."""
     key = id(kept.node.thing)
 
     def forget(reference: object) -> None:
@@ -54,11 +54,11 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
 
 
 def remembered(kept: Iterable[KeptPart], is_named: Callable[[str], bool]) -> str:
-    """Returns the ``place`` of the first object whose content is still the one that an earlier
-    explanation left; an empty text if there is none. ``kept``: the objects, each with its content.
+    """Returns the ``place`` of the first object that still has the content that an earlier explanation
+    left; an empty text if there is none. ``kept``: the objects, each with its content.
 
-    ``is_named``: returns True iff the application's code contains this name. Many applications use the
-    same library, and each reads only some of the library's names.
+    ``is_named``: returns True iff the application's code contains this name. It is needed because many
+    applications use the same library, and each reads only some of the library's names.
     """
     if not _known:
         return ""

@@ -1,7 +1,8 @@
 """This module gives an application the state that it had before the baseline, for replays.
 
 State that the baseline has set is the same in all later runs, so a comparison of these runs cannot show
-its influence. A replay that starts from the earlier state, as the first run did, can show it.
+whether the state influences them. A replay that starts with the state from before the baseline can show
+it.
 """
 
 import sys
@@ -39,14 +40,13 @@ _SEVERAL: Any = (list, tuple, set, ValuesView)
 
 class Rewinding:
     """A ``Rewinding`` stores the state of an application when it is created, and restores this state for
-    those replays that ask for it (see ``wanted``).
+    those replays that are made inside a block of ``wanted``.
 
-    ``is_harmless``: a function that returns True for state of this name if the user wants its changes to
-    be ignored. ``isolated``: a function that returns the keys of the objects that have their own state in
-    each run. ``writes``: a function that returns True iff the application's code writes to shared state.
-    ``asked``: a function that returns the names of the services that were asked during runs.
-    ``changed_files``: a function that returns the files that runs have changed, as
-    ``WrittenFiles.changed`` does.
+    ``is_harmless``: returns True iff the user ignores changes of the state with this name. ``isolated``:
+    returns the keys of the objects that have their own state in each run. ``writes``: returns True iff
+    the application's code writes to shared state. ``asked``: returns the names of the services that were
+    asked during runs. ``changed_files``: returns the paths of the files that runs have changed; the value
+    of a path is True if the file was made or removed.
     """
 
     def __init__(
@@ -72,13 +72,15 @@ class Rewinding:
         self._made, self.tried = MadeAgain(), TriedWithout()
 
     def miss_the_baseline(self) -> None:
-        """Records that the baseline had already run when the state was stored. The state before the
-        baseline is then unknown."""
+        """Records that the state was stored only after the baseline, so that the state before the
+        baseline is unknown."""
         self._is_missed = True
 
     def is_useful(self) -> bool:
-        """Returns True iff it is useful to replay from the state before the baseline: some state that can
-        be restored, and that may influence a run, has changed at least once."""
+        """Returns True iff replays that begin with the application's state from before the baseline may
+        differ from other replays. They may if state that can be restored, and that may influence a run,
+        has changed at least once since then. Returns False if the state from before the baseline is
+        unknown."""
         if self._is_missed:
             return False
         found = list(self._changes.found())
@@ -113,9 +115,10 @@ class Rewinding:
         """Remembers, for later explanations in this process, state that runs left.
 
         ``place``: the name of state that influences runs of this application; empty if there is none.
-        Changed state that may influence runs is also remembered for other applications that read it: only
-        state with one of ``names``, or all of it if ``names`` is None. The values before the changes are
-        stored as well, unless the baseline was the user's own run, whose changes are meant to stay."""
+        ``names``: changed state with one of these names is remembered, because other applications may
+        read it; None to remember all changed state. The values before the changes are stored as well. An
+        exception is a baseline that was the user's own run: its changes are meant to stay.
+        """
         for change in self._changes.found():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
                 remember_left(change.kept, change.names, change.place)
@@ -134,11 +137,12 @@ class Rewinding:
         self._changes.tools = tools
 
     def earlier_doubt(self, read: Collection[str], *, asks_for_files: bool) -> Left | None:
-        """Returns state that may influence the application's runs and that earlier explanations in this
-        process found or changed. Returns None if none is known, or if the user declared it harmless.
+        """Returns state that may influence the application's runs, and that earlier explanations in this
+        process found or changed. Returns None if none is known, or if the user ignores its changes.
 
-        ``read``: the files that runs read. ``asks_for_files``: True if the code asks which files are
-        there."""
+        ``read``: the files that runs read. ``asks_for_files``: True if the application's code asks
+        whether files exist, or for their properties.
+        """
         texts = self._texts if asks_for_files else tuple[str]
         return self._doubts.found(read, texts, self._is_harmless)
 
@@ -152,8 +156,8 @@ class Rewinding:
                 yield from (str(each) for each in content if isinstance(each, (str, PurePath)))
 
     def left(self) -> Left | None:
-        """Returns a reason to doubt the rules: state that an earlier explanation left, or a change of
-        state that cannot be restored. Returns None if there is neither."""
+        """Returns state that gives a reason to doubt the rules: state that an earlier explanation left,
+        or changed state that cannot be restored. Returns None if there is neither."""
         known = remembered(self._snapshot.kept, self._bearing.is_named)
         if known:
             finding = f"an earlier explanation found that runs go by {known}, and has left that set"
@@ -170,7 +174,7 @@ class Rewinding:
 
     @contextmanager
     def wanted(self) -> Generator[None, None, None]:
-        """Requests that a replay in this block starts from the state before the baseline."""
+        """Makes replays in this block start with the application's state from before the baseline."""
         self.is_wanted = True
         try:
             yield
@@ -210,10 +214,10 @@ class Rewinding:
 
     @contextmanager
     def undone(self, called: Callable[[], Collection[str]]) -> Generator[None, None, None]:
-        """Restores the state before the baseline permanently at the end of the block, so that a run for
-        an estimate of the cost leaves nothing for later explanations. What cannot be restored, such as
-        files, is remembered for them. ``called``: returns the names of the tools that ran; if there are
-        any, nothing is restored, because their effects cannot be undone."""
+        """Restores the state before the baseline permanently at the end of the block. A run for an
+        estimate of the cost then leaves nothing that influences later explanations. What cannot be
+        restored, such as files, is remembered for them. ``called``: returns the names of the tools that
+        ran; if tools ran, nothing is restored, because their effects cannot be undone."""
         try:
             yield
         finally:
@@ -225,9 +229,9 @@ class Rewinding:
             self._keep_for_later()
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff replays from the state before the baseline computed the value of this name
-        again, and always got the value that the application held already. Each source must have been
-        omitted in one of these replays."""
+        """Returns True iff replays that started with the application's state from before the baseline
+        computed the value of this name again, and always got the value that the application had already.
+        Each source must have been omitted in one of these replays."""
         return self._made.is_constant(name)
 
     def is_settled(self, name: str) -> bool:
@@ -243,6 +247,6 @@ class Rewinding:
 
 
 def _write(kept: KeptPart, content: Any) -> None:
-    # The user's object may forbid writes, as an enumeration does. It then keeps its content.
+    # If the user's object forbids writes, as an enumeration does, it keeps its content.
     with suppress(Exception):
         kept.part.write(kept.node.thing, content)

@@ -87,15 +87,15 @@ class KeptPart:
         return [name if isinstance(name, str) else "" for name in names]
 
     def values(self, name: str) -> tuple[object, object]:
-        """Returns the value of a name when the snapshot was taken, and its current value. An unnamed
-        content, such as that of a set, is not looked at: ``ABSENT`` and an empty text stand for it."""
+        """Returns the value of a name in the snapshot, and its current value. For content without names,
+        such as that of a set, returns ``ABSENT`` and an empty text."""
         if not self.part.is_named or not name:
             return ABSENT, ""
         return self.content.get(name, ABSENT), self.now().get(name, ABSENT)
 
     def earlier(self, names: tuple[str, ...]) -> Any:
-        """Returns the current content, with the values that these names had in the snapshot. Without
-        names, returns the whole content of the snapshot."""
+        """Returns the current content, but with the snapshot's values of these names. If ``names`` is
+        empty, returns the whole content of the snapshot."""
         if not names:
             return self.content
         content = dict(self.now())
@@ -108,18 +108,23 @@ class KeptPart:
 
 
 def _is_other(value: object, now: object) -> bool:
-    return now is not value and not is_same(value, now)  # a fast path: most values are the same object
+    # Most values are the same object, so this is checked first.
+    return now is not value and not is_same(value, now)
 
 
 class Snapshot:
     """A ``Snapshot`` keeps the content of everything that is reachable from an application.
 
-    ``things``: all reachable objects. ``nodes``: the same objects, each with its owner (the user, a
-    framework, a model or a library) and the path on which it was found. ``kept``: the content of each of
-    their parts; a part is one kind of an object's content, such as its attributes. ``functions``: the
-    user's functions. ``modules``: the names of the loaded modules. ``caches``: the caches of
-    ``functools``, each with the number of its entries. ``others``: threads and other objects that are not
-    searched. ``asked``: the objects that may have state which can be read but not restored.
+    - ``things``: all reachable objects.
+    - ``nodes``: the same objects, each with its owner (the user, a framework, a model or a library) and
+      the path on which it was found.
+    - ``kept``: the content of each of their parts; a part is one kind of an object's content, such as its
+      attributes.
+    - ``functions``: the user's functions.
+    - ``modules``: the names of the loaded modules.
+    - ``caches``: the caches of ``functools``, each with the number of its entries.
+    - ``others``: threads and other objects that are not searched.
+    - ``asked``: the objects that may have state which can be read but not restored.
     """
 
     def __init__(self, application: object) -> None:
@@ -150,7 +155,7 @@ def _before_earlier(kept: KeptPart) -> KeptPart:
         return kept
     known = {name: was for name, was in earlier.items() if kept.is_all or name in kept.content}
     content = {**kept.content, **known}
-    # A name that did not exist before the runs of earlier explanations is removed from the content.
+    # If a name did not exist before the runs of earlier explanations, it is removed from the content.
     gone = [name for name, was in known.items() if was is MISSING]
     for name in gone:
         del content[name]
@@ -197,7 +202,8 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
 
 def _kept_of(node: Node) -> Iterator[KeptPart]:
     if node.name == "_cache" and node.holder is not None and isinstance(node.holder.thing, Logger):
-        return  # A logger fills it with the levels that it was asked for. It says nothing else.
+        # A logger fills this cache with the levels that it was asked for. Nothing else is in the cache.
+        return
     if is_of_a_lock(node):
         return
     for part, content in node.contents:
@@ -208,8 +214,9 @@ def _kept_of(node: Node) -> Iterator[KeptPart]:
 
 
 def _plain_of(content: Any, part: Part) -> Any:
-    """Returns those values in the content of a library's object that are plain (see ``is_plain``).
-    Returns None for a list, tuple or set that contains anything else."""
+    """Returns the plain values in the content of a library's object: texts, numbers, bytes, None, and
+    tuples of these. Returns None for a list, tuple or set that contains any other value, because such a
+    collection cannot be compared entry by entry."""
     if part.is_named:
         return {name: value for name, value in content.items() if is_plain(value)}
     if isinstance(content, (*LISTED, SET)):

@@ -1,4 +1,4 @@
-"""This module reads settings of the operating system and the interpreter that hold for the whole process,
+"""This module reads settings of the operating system and the interpreter that apply to the whole process
 and that may stay changed after a run."""
 
 import faulthandler
@@ -26,7 +26,7 @@ _MASK = "Umask:"
 
 def asked_of_the_system(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yields settings of the whole process. Each yielded pair is the name of the function that sets it,
-    such as "os.umask", and a function that returns the current setting. ``named``: the names in the
+    such as "os.umask", and a function that returns its current value. ``named``: the names in the
     application's code."""
     yield "os.umask", _mask
     yield "locale.setlocale", lambda: locale.setlocale(locale.LC_ALL)
@@ -39,8 +39,8 @@ def asked_of_the_system(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
     yield "os.setpriority", lambda: os.getpriority(os.PRIO_PROCESS, os.getpid())
     yield "os.sched_setaffinity", lambda: frozenset(os.sched_getaffinity(os.getpid()))
     yield "the standard streams", _standard_streams
-    # Libraries may change the following settings when they are first used, so these settings are read
-    # only if the application's code names them.
+    # Libraries may change the following settings when they are first used. So they are read only if the
+    # application's code names them.
     if "excepthook" in named:
         yield "sys.excepthook", lambda: (id(sys.excepthook), id(threading.excepthook))
     if named & {"signal", "getsignal"}:
@@ -95,7 +95,7 @@ def _standard_streams() -> object:
 
 def _flags_of_descriptors() -> object:
     """Returns the flags (blocking, inheritable) of all files that are open now, for a comparison before
-    and after a run. Files that were opened or closed in between are ignored (see ``_Flags``)."""
+    and after a run. The comparison ignores files that were opened or closed in between."""
     return _Flags(
         {
             (number, known.st_dev, known.st_ino): (os.get_blocking(number), os.get_inheritable(number))
@@ -105,8 +105,8 @@ def _flags_of_descriptors() -> object:
 
 
 class _Flags(dict[tuple[int, int, int], tuple[bool, bool]]):
-    """A ``_Flags`` holds flags of open files. Two are equal iff each file that is in both has the same
-    flags in both."""
+    """A ``_Flags`` has the flags of open files. Two ``_Flags`` are equal iff each file that is in both
+    has the same flags in both."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Flags) and all(self[key] == other[key] for key in self.keys() & other)
@@ -121,9 +121,9 @@ def _open_files() -> Iterator[tuple[int, os.stat_result]]:
 
 
 def names_of_builtins(things: list[object]) -> Iterator[str]:
-    """Yields the own name of each function among these objects that is implemented in C, such as
-    ``umask``. Code may have imported the function under another name."""
+    """Yields the original name of each function in ``things`` that is implemented in C, such as
+    ``umask``. Code may use such a function under another name."""
     for each in things:
-        # An object of the user's may raise any error when it is read, so its type is asked first.
+        # A user's object may raise any error when an attribute is read, so the type is checked first.
         if type(each) is type(len) and isinstance(getattr(each, "__self__", None), ModuleType):
             yield str(getattr(each, "__name__", ""))

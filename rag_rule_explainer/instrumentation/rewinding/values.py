@@ -14,7 +14,7 @@ from ..shared_state.per_class import per_class
 
 _PLAIN = (str, int, float, bool, bytes, complex, type(None))
 
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 DICT: Any = dict
 LIST: Any = list
 SET: Any = set
@@ -22,7 +22,7 @@ DEQUE: Any = deque
 TUPLES: Any = (tuple, frozenset)
 LISTED: Any = (list, tuple)
 
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _REFERENCE: Any = ReferenceType
 _FUNCTION: Any = FunctionType
 _METHOD: Any = MethodType
@@ -31,8 +31,8 @@ _REFERRING: Any = (FunctionType, MethodType, CellType, partial, ReferenceType)
 
 _COLLECTIONS: Any = (dict, list, tuple, set, frozenset)
 _OF_PYTHON = 1 << 9
-"""The bit in ``__flags__`` of a class that is set if the class was made while the program runs, as all
-classes of Python code are. It is not set for most classes that are implemented in C."""
+"""The bit of a class's ``__flags__`` that is set for all classes that Python code defines. It is not set
+for most classes that are implemented in C."""
 
 ABSENT = object()
 """This object stands for the value of an entry that does not exist."""
@@ -41,7 +41,8 @@ ABSENT = object()
 def is_plain(value: object) -> bool:
     """Returns True iff the value is a text, a number, bytes, None, or a tuple of these."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:  # a fast path for most values
+    # Most values have these types, so they are checked first.
+    if kind is str or kind is int or kind is bool or value is None:
         return True
     if isinstance(value, tuple):
         return all(map(is_plain, cast("tuple[Any, ...]", value)))
@@ -62,10 +63,11 @@ def is_same(first: object, second: object) -> bool:
 
 
 def is_equal(first: Any, second: Any, depth: int = 1) -> bool:
-    """Returns True iff the values are the same (see ``is_same``), or have the same type and equal
-    content.
+    """Returns True iff the values are the same object or equal texts or numbers, or have the same type
+    and equal content.
 
-    ``depth``: the number of levels of nested content that are compared.
+    ``depth``: the number of levels of nested content that are compared by content. Values at deeper
+    levels must be the same object, or equal texts or numbers.
     """
     if is_same(first, second):
         return True
@@ -96,7 +98,7 @@ def _is_equal_inside(first: Any, second: Any, depth: int) -> bool:
 
 def _has_equal_attributes(first: Any, second: Any, depth: int, *, is_needed: bool) -> bool:
     """Returns True iff the attributes of two objects of the same class are equal. ``is_needed``: True if
-    the result is False for objects without attributes, because nothing else of them can be compared."""
+    nothing else of the objects can be compared; objects without attributes then count as different."""
     held, others = held_by(first), held_by(second)
     if held is None or others is None:
         return False
@@ -104,8 +106,8 @@ def _has_equal_attributes(first: Any, second: Any, depth: int, *, is_needed: boo
 
 
 def held_by(thing: Any) -> dict[str, Any] | None:
-    """Returns what an object holds in attributes and slots, by name; None if C code may keep something
-    else in it."""
+    """Returns the values in the attributes and slots of an object, by name; None if C code may keep
+    further values in it."""
     members = _slots_of(type(thing))
     return None if members is None else _attributes_of(thing, members)
 
@@ -120,8 +122,8 @@ def _attributes_of(thing: Any, members: tuple[tuple[str, Any], ...]) -> dict[str
 
 @per_class
 def _slots_of(kind: type) -> tuple[tuple[str, Any], ...] | None:
-    """Returns the slots of a class by name; None if the class is implemented in C, because its objects
-    may hold more than slots and attributes."""
+    """Returns the slots of a class, each as its name and its descriptor; None if the class is implemented
+    in C, because its objects may then hold more than slots and attributes."""
     bases = [each for each in kind.__mro__ if each is not object and each not in _COLLECTIONS]
     if not all(each.__flags__ & _OF_PYTHON for each in bases):
         return None
@@ -134,9 +136,9 @@ def _slots_of(kind: type) -> tuple[tuple[str, Any], ...] | None:
 
 
 def _referred_by(thing: Any) -> tuple[Any, ...]:
-    """Returns the objects by which functions, methods, partials, cells and weak references are compared:
-    of a function, for example, its code, its enclosed variables and its default values. Returns an empty
-    tuple for a cell that has no value yet."""
+    """Returns the objects by which two functions, methods, partials, cells or weak references are
+    compared: for a function, its code, its enclosed variables and its default values. Returns an empty
+    tuple for a cell without a value."""
     if isinstance(thing, _FUNCTION):
         code = own_code(thing)
         return code, thing.__closure__, thing.__defaults__, thing.__kwdefaults__, _dict_of(thing)

@@ -23,7 +23,7 @@ from .system_settings import asked_of_the_system
 from .values import is_plain
 
 _LONGEST = 100
-"""The length of the longest text that is taken for the name of a logger."""
+"""The maximum number of characters of a text that is taken for the name of a logger."""
 _OF_LOGGING = frozenset(
     {
         *("isEnabledFor", "getEffectiveLevel", "level", "disabled", "propagate", "filters"),
@@ -36,7 +36,8 @@ _OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
 """Names of functions that code calls to set filters for warnings. Libraries may set these filters too."""
 _OF_THREADS = frozenset({"active_count", "activeCount"})
 """Names of functions that count the threads of the process. ``threading.enumerate``, which lists them, is
-not among them, because its name mostly means the builtin function; see ``_LISTS_THREADS``."""
+not included, because the name ``enumerate`` usually means the builtin function. ``_LISTS_THREADS`` has it
+with its module."""
 _LISTS_THREADS = "threading.enumerate"
 _OF_PROGRAMS = frozenset({"argv", "orig_argv", "warnoptions"})
 """Lists in ``sys`` that libraries do not change. If one has changed, the application changed it."""
@@ -83,24 +84,23 @@ _REGISTERS: tuple[tuple[str, str, frozenset[str], Callable[[Any], object]], ...]
 the module, the name of the function that sets the register, the names by which the user's code reads it,
 and a function that returns its content."""
 _OF_EACH_THREAD = frozenset({"asyncio", "decimal", "random"})
-"""Modules whose functions with paired names, such as ``random.setstate`` and ``random.getstate``, are not
-compared: the settings differ between threads, or change with every random number."""
+"""Modules whose pairs of functions, such as ``random.setstate`` and ``random.getstate``, are not
+compared: their settings differ between threads, or change with every random number."""
 _OF_THIS_PACKAGE = "rag-rule"
 """The beginning of the names of this package's own threads."""
 
 
 def settings_of_the_process(named: frozenset[str], calls: frozenset[str]) -> dict[str, object]:
-    """Returns the current settings of the process. The key of each setting is the name of the function or
-    module that sets it.
+    """Returns the current settings of the process, by the name of the function or module that sets them.
 
-    ``named``: the names in the application's code. A setting that libraries also change is returned only
-    if the code contains a name by which code reads this setting. ``calls``: the functions of modules that
-    the code names, as in ``threading.enumerate``.
+    ``named``: the names in the application's code. Some settings are also changed by libraries; such a
+    setting is returned only if this code contains a name by which it can be read. ``calls``: the
+    functions that this code may call, each with its module, such as "threading.enumerate".
     """
     found = dict[str, object]()
     for name, ask in (*_asked(named), *_asked_of_workers(named, calls)):
-        # A name may occur twice: first with its setting, then as a function of ``sys``. The first is
-        # kept.
+        # A name may occur twice: first with its setting, then as a function of ``sys``. The first one
+        # counts.
         if name not in found:
             found[name] = _answer(ask)
     return found
@@ -133,15 +133,15 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "logging.getLogger", lambda: frozenset(logging.root.manager.loggerDict)
     if named & _OF_THE_COLLECTOR:
         yield "gc", _of_the_collector
-    if "get_freeze_count" in named:  # it falls by itself whenever a frozen object is no longer needed
+    if "get_freeze_count" in named:  # the number falls whenever a frozen object is no longer needed
         yield "gc.freeze", gc.get_freeze_count
 
 
 def _asked_of_workers(
     named: frozenset[str], calls: frozenset[str]
 ) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yields the running threads and processes, if the application's code may ask for them: each time a
-    name for messages, and a function that returns them."""
+    """Yields the running threads and processes, if the application's code may ask for them. Each yielded
+    pair is a name for messages, and a function that returns the threads or processes."""
     if named & _OF_THREADS or _LISTS_THREADS in calls:
         yield "threading", _names_of_threads
     if "active_children" in named:
@@ -155,9 +155,9 @@ def _asked_of_registers(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
 
 
 def _asked_of_pairs(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yields the settings that the code both sets and reads by functions with paired names, such as
-    ``sys.setswitchinterval`` and ``sys.getswitchinterval``: the name of the first function, and the
-    second function."""
+    """Yields the settings that the application's code both sets and reads by a pair of functions, such as
+    ``sys.setswitchinterval`` and ``sys.getswitchinterval``. Each yielded pair is the name of the first
+    function, and the second function. ``named``: the names in the application's code."""
     for setter in sorted(each for each in named if each.startswith("set") and len(each) > len("set_")):
         getter = f"get{setter.removeprefix('set')}"
         for name, module in sys.modules.copy().items() if getter in named else ():
@@ -167,11 +167,11 @@ def _asked_of_pairs(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], o
 
 
 def settings_of_loggers(named: frozenset[str], loggers: frozenset[str]) -> dict[str, object]:
-    """Returns the current settings of the loggers with the names ``loggers``, by name; empty if the code
-    reads no settings of loggers.
+    """Returns the current settings of the loggers with these names, by name; empty if the application's
+    code reads no settings of loggers.
 
-    ``named``: the names in the application's code. A logger that does not exist has the settings that it
-    would be created with.
+    ``named``: the names in the application's code. ``loggers``: the names of the loggers. A logger that
+    does not exist has the settings with which it would be created.
     """
     known = logging.root.manager.loggerDict
     found = {name: known.get(name) for name in loggers if named & _OF_LOGGING}
@@ -179,11 +179,11 @@ def settings_of_loggers(named: frozenset[str], loggers: frozenset[str]) -> dict[
 
 
 def loggers_named(texts: Iterable[str]) -> frozenset[str]:
-    """Returns the names of all loggers that exist, together with ``texts``, the string constants in the
-    code. Code may later create loggers with these names.
+    """Returns the names of all existing loggers, and ``texts``, the string constants in the application's
+    code, because this code may create loggers with these names later.
 
-    Only these loggers are compared, because a module that is imported during a run may create a logger of
-    its own.
+    Only these loggers are compared. Others may be created by a module that is imported during a run,
+    which is no change of state.
     """
     return frozenset(
         {*logging.root.manager.loggerDict, *(each for each in texts if len(each) < _LONGEST)}

@@ -1,7 +1,7 @@
-"""This module finds processes to which the application gives work: those that were started before the
-first run, and those that a run starts.
+"""This module finds processes to which the application gives work: processes that were started before the
+first run, and processes that a run starts.
 
-What such a process keeps from one run to the next cannot be read or restored from this process.
+The state that such a process keeps from one run to the next cannot be read or restored from this process.
 """
 
 import re
@@ -17,8 +17,8 @@ from .companies import is_of_own
 _OF_A_POOL = "PoolWorker"
 """A part of the names of the processes of a ``multiprocessing.Pool``, by which they are recognised."""
 _DEFAULT_TEXT = " object at 0x"
-"""A part of ``str(object)`` if the object's class does not define it. A proxy for such an object does not
-show its content, so its changes cannot be noticed."""
+"""A part of the text of an object whose class does not define ``__str__``. If ``str(proxy)`` contains it,
+the proxy does not show the content of its object, so changes of the content cannot be noticed."""
 _CHANNELS = (
     *(("multiprocessing.connection", "_ConnectionBase"), ("multiprocessing.queues", "Queue")),
     ("multiprocessing.queues", "SimpleQueue"),
@@ -29,8 +29,8 @@ _CHANNELS = (
 _BEGINNING = frozenset(
     {"fork", "forkpty", "spawnl", "spawnle", "spawnlp", "spawnv", "spawnve", "spawnvp"}
 )
-"""Names of functions of ``os`` that start a process. Which files such a process uses cannot be
-observed."""
+"""Names of functions of ``os`` that start a process. It cannot be observed which files such a process
+uses."""
 _WRITING = frozenset(
     {
         *("write_text", "write_bytes", "touch", "mkdir", "makedirs", "symlink", "symlink_to", "rename"),
@@ -55,17 +55,18 @@ _MODE = re.compile(r"[rwax+bt]*[wax+][rwax+bt]*")
 
 
 def processes_begun() -> object:
-    """Returns a value that changes whenever this process starts another one by ``multiprocessing``."""
-    # The started processes have no public counter, and those that have ended are on no list.
+    """Returns a value that changes whenever this process starts another process by
+    ``multiprocessing``."""
+    # A private counter is read, because no public counter or list includes the processes that have ended.
     return repr(getattr(sys.modules.get("multiprocessing.process"), "_process_counter", None))
 
 
 def begun_to_write(named: frozenset[str], texts: Iterable[str], *, has_begun: bool) -> str:
-    """Returns a name, for messages, of a process that is started during a run and that may keep something
-    in a file; empty if there is none.
+    """Returns a name, for messages, of a process that a run starts and that may keep state in a file;
+    empty if there is none.
 
     ``named``, ``texts``: the names and the string constants in the application's code. ``has_begun``:
-    True if runs made a process by ``multiprocessing``.
+    True if runs started a process by ``multiprocessing``.
     """
     by_name = min(_BEGINNING & named, default="")
     if not (has_begun or by_name):
@@ -83,8 +84,8 @@ def worker_in(things: Collection[object], writes: Callable[[], bool]) -> str:
     application's code writes to state that all runs share. The processes of a pool run the application's
     code, so they keep nothing if this code writes nothing.
     """
-    # An application's thousands of objects have few classes, so each class is checked once. Classes are
-    # identified by ``id()``, because a metaclass of the user's may define no hash.
+    # The application's thousands of objects have few classes, so each class is checked once. The ``id()``
+    # identifies a class, because a metaclass of the user's may define no hash.
     kinds = {id(type(each)): type(each) for each in things}.values()
     of_pools = {id(kind) for kind in kinds if _is_of_pools(kind)}
     pools = [each for each in things if id(type(each)) in of_pools and _processes_of(each)]
@@ -126,8 +127,8 @@ def _is_of_channels(kind: type) -> bool:
 
 
 def _is_an_actor(process: BaseProcess) -> bool:
-    """Returns True iff the user's code may send messages to this process: the user's code started it by
-    ``multiprocessing``. Returns False for the processes of a pool, and for processes of other
+    """Returns True iff the user's code started this process by ``multiprocessing``, so that it may send
+    messages to the process. Returns False for the processes of a pool, and for processes of other
     libraries."""
     return _OF_A_POOL not in process.name and (
         is_of_own(process) or str(type(process).__module__).startswith("multiprocessing")
@@ -135,7 +136,7 @@ def _is_an_actor(process: BaseProcess) -> bool:
 
 
 def _class_at(module: str, name: str) -> tuple[type, ...]:
-    """Returns a tuple with the class, for ``issubclass``; an empty tuple if the class's module is not
-    loaded."""
+    """Returns a tuple that contains the class, for ``issubclass``; an empty tuple if the module of the
+    class is not loaded."""
     found = getattr(sys.modules.get(module), name, None)
     return (found,) if isinstance(found, type) else ()

@@ -1,2 +1,2 @@
-"""This package records the searches of the baseline. In replays, the application's searches get the
-recorded results, without the omitted sources."""
+"""This package records the searches of the baseline. In replays, the same searches get the recorded
+results, without the omitted sources."""

@@ -12,7 +12,8 @@ _OTHERS = tuple(
 )
 _OWN = "rag_rule_explainer"
 _MOST = 12
-"""The largest number of functions that are named. The functions nearest to the search are taken."""
+"""The maximum number of functions that are named. If there are more, those nearest to the search are
+named."""
 
 
 def callers() -> tuple[str, ...]:
@@ -25,7 +26,8 @@ def callers() -> tuple[str, ...]:
         if module.endswith(_OWN) or code.co_filename.startswith(("<", *_OTHERS)):
             continue
         name = getattr(code, "co_qualname", code.co_name).rsplit("<locals>.", 1)[-1]
-        # Names such as "<module>" or "<listcomp>" belong to code that the user cannot wrap in ``gate``.
+        # Code with a name such as "<module>" or "<listcomp>" is not named, because the user cannot wrap
+        # it in ``gate``.
         if name.startswith("<") and name != "<lambda>":
             continue
         function = "a lambda" if name == "<lambda>" else f"{name}()"

@@ -1,5 +1,5 @@
 """This module adapts the result of a search to a change of the corpus. It removes documents and fills the
-result up with others, as the production system would after the same change of its index."""
+result up with other documents, as the production system would after the same change of its index."""
 
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Protocol
@@ -39,12 +39,11 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
     """Returns the result of a search as it would be in the changed corpus: without the documents that the
     change removes, and filled up to as many documents as before.
 
-    ``part``: the gate of the current run; for a search that another search makes, the record of that
-    other search. This is a generator: it yields searches for more results, and their results are sent to
-    it. If the number of results of the search cannot be read, it raises NoBackfill; but for a search that
-    another search makes, it returns ``result`` unchanged, because the other search's result can be filled
-    up.
-    """
+    ``part``: the object that handles the search: it records or answers the searches of the current run,
+    or, inside another search, records the searches of that one. This is a generator: it yields searches
+    for more results, and their results are sent to it. Raises NoBackfill if the number of results of the
+    search cannot be read; inside another search, returns ``result`` unchanged instead, because the result
+    of the outer search can be filled up."""
     refetching = part.refetching
     if refetching is None:
         return result
@@ -79,7 +78,8 @@ def _asked_for(
     search: ChangeableSearch, refetching: Refetching[Any], more: int, returned: int, most: int
 ) -> Generator[Wide, Any, tuple[str, Sequence[Any]] | None]:
     """Makes the search for ``more`` additional results. Returns the increased number of results, such as
-    "k=7", and the items that were found; None if it is not known where the search has this number.
+    "k=7", and the items that were found. Returns None if no parameter of the search is known to be the
+    number of results.
 
     ``returned``: the number of items that the search returned at first. ``most``: the largest number that
     it has returned so far.
@@ -104,16 +104,17 @@ def _asked_for(
 
 
 def _is_limited_by(search: ChangeableSearch, number: int, returned: int) -> Generator[Wide, Any, bool]:
-    """Returns True iff ``number``, which a parameter such as ``k`` has, is the number of results: the
-    search returns fewer when ``number`` is reduced. Also returns True if this cannot be tried. Another
-    parameter of a search may be called ``k`` too; then the search still returns as many results."""
+    """Returns True iff ``number``, which is the value of a parameter such as ``k``, limits the number of
+    results. It does if the search returns fewer results with a smaller ``number``. Also returns True if
+    this cannot be tried. A parameter named ``k`` may have another meaning, and then the number of results
+    stays the same."""
     fewer = returned - 1 if returned <= number else 1
     narrow = search.wider(fewer - number, returned) if 0 < fewer < number else None
     if narrow is None:
         return True
     try:
         again = yield narrow
-    except Exception:  # the search is the user's, and may refuse so small a number
+    except Exception:  # the user's search may refuse so small a number
         return True
     with noting_refusals():
         return len(search.shape.found(again)) < returned

@@ -1,8 +1,8 @@
 """This module recognises texts that a run derived from retrieved texts, for example by summarising or
 splitting them.
 
-A derived text is not a source: it changes with the retained sources. Every replay derives it again from
-the sources that it retains.
+A derived text is not a source, because it depends on the retained sources: every replay derives it again
+from them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,9 +25,9 @@ _MADE_INSIDE = (
 )
 
 _SHARE = 0.5
-"""A text counts as derived if at least this share of it is known: of its stretches (eight words in a
-row), or of its words. The share is below 1, because in a text that was joined from two texts, the
-stretches across the joint occur in neither of them."""
+"""A text counts as derived if at least this share of its stretches (eight words in a row), or of its
+words, is known. The share is less than 1, because if a text was joined from two known texts, the
+stretches across the joint are in neither of them."""
 
 
 class Known:
@@ -57,11 +57,10 @@ class Known:
     def _is_put_together(self, read: Reading) -> bool:
         """Returns True iff whole known texts make up enough of the words of this text.
 
-        This check is for a text that was joined from many short texts, because most of its stretches
-        (eight words in a row) then cross a joint and are in no known text. A word also counts if it is
-        the first of eight words in a row that a known text contains, because a known text may have been
-        cut. The other seven words do not count, because unrelated texts of the same pattern, such as rows
-        of a table, can share eight words.
+        This recognises a text that was joined from many short texts: most of its stretches (eight words
+        in a row) cross a joint, so they are in no known text. Known texts may have been cut, so the first
+        word of each stretch that is in a known text counts too. The other seven words do not, because
+        unrelated texts of the same pattern, such as rows of a table, can have eight words in common.
         """
         words = read.line.split()
         known = [tuple(words[place : place + STRETCH]) in self._stretches for place in range(len(words))]
@@ -93,11 +92,11 @@ def texts_held_in(held: Iterable[Any]) -> Iterator[str]:
 
 
 def holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bool:
-    """Returns True iff the run put retrieved texts into a collection that this run made.
+    """Returns True iff the run put retrieved texts into a collection that it made itself.
 
     ``changed``: the searched collections that are new or changed. ``known``: the texts that the run
-    knows. ``before``: the state before the run. Raises StateShared if the collection belongs to all runs,
-    because later runs would find the texts in it.
+    knows. ``before``: the state before the run. Raises StateShared if the run put them into a collection
+    that existed before the run, because later runs would find them there.
     """
     made, now = False, None
     for each in changed:

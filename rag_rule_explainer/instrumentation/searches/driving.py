@@ -1,10 +1,10 @@
-"""This module runs the generator of a retrieval and makes the real searches that it requests. The real
-search may be sync or async.
+"""This module runs the generator of a retrieval and makes the real searches that the generator requests,
+sync or async.
 
-The generator first yields to request the application's own search; the yielded value is the object that
-handles inner searches, or None. The result of the search is then sent to the generator. Next, the
-generator may yield a ``Wide`` to request a search for more results, whose result is also sent to it.
-Finally, it returns the result for the application.
+By its first yield, the generator requests the application's own search; the yielded value is the object
+that handles searches inside this search, or None. The search's result is sent to the generator. By
+further yields of a ``Wide``, the generator may request searches for more results, which are sent to it
+too. At the end, it returns the result for the application.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -25,7 +25,7 @@ def driven(retrieval: Retrieving[T], search: Callable[[], Result], *, awaited: b
     the application. The result is awaitable if the function returns an awaitable.
 
     ``awaited``: True if the function is expected to return an awaitable. The result is then awaitable
-    even if the function is not called, because the result comes from the record.
+    even if it comes from the record, so that the function is not called.
     """
     step = _Step(retrieval)
     if not step.wants_a_search():
@@ -78,13 +78,13 @@ async def adriven(retrieval: Retrieving[T], search: Callable[[], Awaitable[Resul
 
 
 async def _first(search: Callable[[], Awaitable[Result]]) -> Result:
-    # ``search`` may already make calls before it returns an awaitable. So it is called only when this
-    # coroutine is awaited, inside ``out_of_sight``, where calls are not recorded.
+    # ``search`` may make calls before it returns an awaitable. So it is called only when this coroutine
+    # is awaited, inside ``out_of_sight``, where calls are not recorded.
     return await search()
 
 
 class Stopped(Exception):
-    """A ``Stopped`` carries the StopIteration that a search raised, because Python does not let a
+    """A ``Stopped`` wraps the StopIteration that a search raised, because Python does not let a
     StopIteration pass through a generator."""
 
     def __init__(self, error: StopIteration) -> None:
@@ -112,12 +112,12 @@ class _Step(Generic[T]):
         return first if self._wide is None else self._wide.search
 
     def is_finished_by(self, found: Result) -> bool:
-        """Passes what a search found to the generator. Returns True iff ``result`` is set; otherwise the
-        generator requests a search for more results."""
+        """Sends the result of a search to the generator. Returns True iff the generator has ended, so
+        that ``result`` is set; otherwise it requests a search for more results."""
         return not self._goes_on(lambda: self._retrieval.send(found))
 
     def failed(self, error: Exception) -> T:
-        """Passes the error of the real search to the generator, which usually raises it again. If the
+        """Raises the error of the real search inside the generator, which usually raises it again. If the
         generator handles the error, returns the result of the retrieval."""
         if isinstance(error, StopIteration):
             error = Stopped(error)
@@ -134,6 +134,7 @@ class _Step(Generic[T]):
         except Stopped as stopped:
             raise stopped.error from None
         self._wide = wanted if isinstance(wanted, Wide) else None
-        # Searches inside a search for more results do not count as searches of the application.
+        # Searches inside a search for more results are not handled, because they are no searches of the
+        # application.
         self.inside = None if isinstance(wanted, Wide) else wanted
         return True

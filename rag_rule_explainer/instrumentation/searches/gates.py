@@ -23,15 +23,16 @@ from .shape import Shape
 from .widening import wider_call
 
 PartOf: TypeAlias = Callable[[object], AnyPart | None]
-"""A function that takes a retriever, and returns the gate of the current run, which records the
-retriever's calls in a baseline and answers them in a replay. It returns None if the gate ignores calls of
-this retriever, or if there is no run."""
+"""A function that takes a retriever, and returns the object that handles its calls in the current run:
+this object records them in a baseline and answers them in a replay. The function returns None if calls of
+this retriever are ignored, or if there is no run."""
 
 
 @contextmanager
 def joining(run: Participation | None) -> Generator[None, None, None]:
-    """Makes ``run`` the current run for the duration of the block, unless a run is current already or
-    ``run`` has ended. Threads that the user started without the run's context need this."""
+    """Makes ``run`` the current run for the duration of the block. Does nothing if a run is current
+    already, or if ``run`` has ended. Threads that the user started without the run's context need
+    this."""
     if run is None or run.gate.closed or going_on() is not None:
         yield
     else:
@@ -65,8 +66,8 @@ def check_searches(search: object) -> None:
 
 
 def _check_arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raises InvalidInput for an argument that can be read only once, such as an iterator. Reading it
-    here would leave nothing for the search."""
+    """Raises InvalidInput for an argument that can be read only once, such as an iterator: reading it for
+    the record would leave nothing for the search."""
     for each in (*args, *kwargs.values()):
         if isinstance(each, Iterator):
             kind = type_said(cast("object", each))
@@ -82,8 +83,8 @@ _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 class _Awaiting:
-    """An ``_Awaiting`` remembers whether a function returned an awaitable. If it did, a replay that does
-    not call the function has to return an awaitable too."""
+    """An ``_Awaiting`` remembers whether a function returned an awaitable. If it did, a replay must
+    return an awaitable too when it does not call the function."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._code = own_code(function) if hasattr(function, "__code__") else None
@@ -98,8 +99,8 @@ class _Awaiting:
         return result
 
     def is_expected(self) -> bool:
-        """Returns True iff the next call will probably return an awaitable: if the last call did, or,
-        before any call, if the function is an ``async def``."""
+        """Returns True iff the next call will probably return an awaitable. This is so if the last call
+        returned one, or, before the first call, if the function is an ``async def``."""
         if self._seen is not None:
             return self._seen
         return self._default if self._code is None else _awaited.get(self._code, self._default)
@@ -111,10 +112,10 @@ def gated_function(
     """Returns the search as a function, sync or async, whose calls are recorded in the baseline, and get
     recorded results in replays.
 
-    ``shape``: splits and builds results. ``part_of``: finds the gate of the run that a call belongs to.
+    ``shape``: splits and builds results. ``part_of``: returns the object that handles a call in its run.
     ``unsaid``: names of arguments that do not belong to the query, such as callbacks; calls that differ
-    only in them count as equal. If this is called while a run is active, later calls of the search belong
-    to that run, even in threads without its context.
+    only in these count as equal. If this is called while a run is active, later calls of the search
+    belong to that run, even in threads without the run's context.
     """
     joined, awaiting = participation(), _Awaiting(inspect.unwrap(search))
 
@@ -151,8 +152,8 @@ def _asked(
     given: tuple[tuple[Any, ...], dict[str, Any]],
     wider: Any,
 ) -> Asked[Any]:
-    """Returns a call of a gated search. ``given``: its arguments, without those that do not belong to the
-    query. ``wider``: see ``wider_call``."""
+    """Returns one call of a search that the user wrapped in ``gate(...)``. ``given``: its arguments,
+    without those that do not belong to the query. ``wider``: repeats the call for more results."""
     _check_arguments(*given)
     said = described(given)
     keys = (id(gated), own_texts(search), said), (Likeness(search), said)
@@ -161,15 +162,17 @@ def _asked(
 
 
 def gated_search(search: Callable[..., Any], shape: Shape[Any], part_of: PartOf) -> Callable[..., Any]:
-    """Returns the search as ``gated_function`` does. A function that is defined in the body of a class is
-    gated as a method, separately for each instance."""
+    """Returns the search as a function whose calls are recorded in the baseline, and get recorded results
+    in replays. If the search is defined in the body of a class, this is done for each instance
+    separately. ``shape``: splits and builds results. ``part_of``: finds the object that handles a call.
+    """
     is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]
     return _GatedMethod(search, shape, part_of) if is_of_class else gated_function(search, shape, part_of)
 
 
 class _GatedMethod:
-    """A ``_GatedMethod`` takes the place of a search method in its class. It gates the method of each
-    object separately, because otherwise the object (``self``) would be read as the query."""
+    """A ``_GatedMethod`` replaces a search method in its class. It wraps the method of each object
+    separately, because otherwise the object (``self``) would be read as the query."""
 
     def __init__(self, search: Callable[..., Any], shape: Shape[Any], part_of: PartOf) -> None:
         update_wrapper(self, search)

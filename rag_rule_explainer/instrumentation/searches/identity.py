@@ -35,8 +35,8 @@ class RetrievedText:
 
 
 def checked_items(batches: Sequence[Sequence[object]], kind: type) -> None:
-    """Raises InvalidInput if an item is not of the class ``kind``: the gate of a different integration
-    has then made it."""
+    """Raises InvalidInput if an item is not of the class ``kind``, because the function ``gate`` of a
+    different integration has made it."""
     other = next((each for batch in batches for each in batch if not isinstance(each, kind)), None)
     if other is not None:
         raise InvalidInput(
@@ -49,15 +49,14 @@ def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]
     """Returns the source of each text of each retrieval in ``batches``. Texts with equal identity get
     equal sources.
 
-    The identity of a text is its id and content; without an id, it is its content and its lasting
+    The identity of a text is its id and content. Without an id, it is its content and its lasting
     metadata (metadata that no search computes, unlike scores). Some stores give the same content a new
-    random id or another score in every retrieval. Such texts of different retrievals are one source, but
-    within one retrieval they are two, unless all their metadata is equal.
+    random id or another score in every retrieval. Such texts are one source if they are from different
+    retrievals. Within one retrieval they are two, unless all their metadata is equal.
 
     A source is named after its id or its document's id. If these are missing or UUIDs, it is named after
     its metadata (source, title, …). A UUID is never a name, because the next call may give a different
-    one. If several sources have the same name, the name of each is followed by a hash, as short as
-    possible.
+    one. If several sources have the same name, a hash is added to each name, as short as possible.
     """
     known = _identities(batches)
     first: dict[str, RetrievedText] = {}
@@ -73,18 +72,18 @@ def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]
 
 def _identities(batches: Sequence[Sequence[RetrievedText]]) -> list[list[str]]:
     alike: dict[str, list[str]] = {}
-    """For each content (with its lasting metadata) that was seen: the identities of the texts that have
-    this content."""
+    """For each content (with its lasting metadata): the identities of the texts that have this
+    content."""
     whole: dict[str, str] = {}
-    """For each text without an id that was seen (with all its metadata): its identity."""
+    """For each text without an id (with all its metadata): its identity."""
     known: list[list[str]] = []
     for texts in batches:
         own = [_identity(text, whole) for text in texts]
         taken = set(own)
         identities: list[str] = []
         for text, identity in zip(texts, own, strict=True):
-            # Two items without text may be different images. Their equal content therefore does not make
-            # them one source.
+            # Two items without text may be different images. So equal content does not make them one
+            # source.
             blank = text.id is not None and not text.text.strip()
             same = alike.setdefault(identity if blank else _content(text), [])
             others = (each for each in same if each not in taken)
@@ -126,8 +125,8 @@ def _hashed(text: str) -> str:
 
 
 def _marks(texts: Mapping[str, RetrievedText]) -> dict[str, str]:
-    """Returns a hash for each identity, which ``_distinct`` adds to names that are not unique. The hash
-    differs between texts of the same name, and is the same at every call."""
+    """Returns a hash for each identity, which ``_distinct`` adds to names that are not unique. Texts of
+    the same name have different hashes. The hash of a text is the same at every call."""
     alike: Counter[str] = Counter()
     marks: dict[str, str] = {}
     for identity, text in texts.items():
@@ -155,9 +154,9 @@ def _names(text: str) -> bool:
 
 
 def _distinct(names: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Returns a unique name for each identity. A name that several have is followed by a part of their
-    hash in ``marks``. The names are unique even if an attacker chooses texts with equal short hashes;
-    longer hashes are then used."""
+    """Returns a unique name for each identity. If several identities have the same name, a part of the
+    hash in ``marks`` is added. If an attacker has chosen texts with equal short hashes, longer hashes are
+    used."""
     used = Counter(names.values())
     for digits in _DIGITS:
         chosen = {

@@ -1,6 +1,6 @@
 """This module handles one call of a search. In the baseline, the call is recorded. In a replay, its
-result comes from the record, or the real search runs. A search that another search makes is not
-recorded by itself, but as a part of the outer search."""
+result comes from the record, or the real search runs. A search inside another search is recorded only as
+a part of that search."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,40 +32,41 @@ _MADE_OR_OWN = (
     "retriever of your own documents once, outside the function that is explained"
 )
 _Context: TypeAlias = tuple[int, tuple[str, ...], list[Retrieval[Any]]]
-"""The context of a search: the moment at which it began, the user's functions that called it, and the
-searches that it made inside."""
+"""The context of a search: the moment at which the search began, the names of the user's functions that
+called it, and the searches that it made itself."""
 MADE_UP_SCORES = "documents without a known score were served to a search that returns scores, as 1.0"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[Item]):
-    """An ``Asked`` represents one call of a search.
-
-    ``keys``: identify the call; calls with a common key count as equal. ``shape``: splits and builds
-    results. ``event_keys``: more keys, which find retrievals that were recorded only through the
-    framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. If the
-    run made one of them or wrote to it, a text that this search finds may be derived from a text that an
-    earlier search of the run retrieved. Such a text is no source. ``in_gate``: True if the user put the
-    search into a gate. Rules are then about the results of this search, not about documents that it finds
-    inside and leaves out of its result. ``wider``: a function that returns this search for more results.
-    """
+    """An ``Asked`` represents one call of a search."""
 
     retriever: object
     keys: Keys
+    """The keys that identify the call; calls with a common key count as equal."""
     query: str
     shape: Shape[Item]
+    """Splits and builds results."""
     event_keys: Keys = ()
+    """More keys, which find retrievals that were recorded only through the framework's events."""
     hangs_on: tuple[object, ...] = ()
+    """The objects that are searched, such as a retriever's store. If the run made one of them or wrote to
+    it, a text that this search finds may be derived from a text that an earlier search of the run
+    retrieved. Such a text is no source."""
     in_gate: bool = False
+    """True if the user wrapped the search in ``gate(...)``. Rules are then about the results of this
+    search, not about documents that it finds inside and leaves out of its result."""
     wider: Wider = never_wider
+    """A function that returns this search for more results."""
 
     def retrieval(self, part: AnyPart) -> Retrieving[Result]:
         """Records the call in a baseline, or answers it in a replay. Returns the result for the
         application.
 
-        ``part``: the gate of the current run; for a search that another search makes, the record of that
-        other search. This is a generator. A yield requests the real search, whose result must be sent to
-        the generator. The yielded value is the object that handles searches inside the real search.
+        ``part``: the object that handles the call: it records or answers the searches of the current run,
+        or, inside another search, records the searches of that one. This is a generator: by a yield it
+        requests the real search, whose result must be sent to it. The yielded value is the object that
+        handles searches inside the real search.
         """
         if isinstance(part, Nested):
             return (yield from self._inside(part))
@@ -108,22 +109,22 @@ class Asked(Generic[Item]):
         try:
             result = yield None
             found, form = self.shape.found(result), self.shape.form(result)
-        except Exception:  # the application gets the retained sources even if the real search fails
+        except Exception:  # if the real search fails, the application still gets the retained sources
             found, form = None, None
         return part.settled(keys, self.retriever, found), form
 
     def _inside(self, part: Nested) -> Retrieving[Result]:
         """Records a search that another search makes, and returns its result."""
         if not set(part.keys).isdisjoint(self.keys):
-            # The framework calls this method from another method of the same search, which has already
-            # recorded the call.
+            # The framework called this method inside another method of the same search, which has
+            # recorded the call already.
             return (yield part)
         nested = Nested(self.keys, part)
         result = yield nested
         result = yield from as_changed(self, part, result)
         try:
             found, form = self.shape.found(result), self.shape.form(result)
-        except Exception:  # only the outer search's result must be readable
+        except Exception:  # if the inner result cannot be read, only the outer search is recorded
             return result
         inside = tuple(nested.retrievals)
         part.note(Retrieval(self.keys, tuple(found), self.retriever, form, inside=inside))
@@ -146,8 +147,8 @@ class Asked(Generic[Item]):
         except RagRuleError as error:
             if run is not None and not run.state.live:
                 raise
-            # In a call that the user made, the application still gets the search's result, because the
-            # user needs the answer. The error is raised after the run.
+            # In the user's own call, the application still gets the search's result, because the user
+            # needs the answer. The error is raised after the run.
             part.fault = part.fault or error
             return result
 
@@ -157,13 +158,13 @@ class Asked(Generic[Item]):
         if self._was_born():
             part.searched_own.add(self._kind)
         if genuine is not None:
-            # Some of the found documents may be derived from documents that were retrieved before. Only
-            # the other documents are recorded, because each replay derives the derived documents again.
+            # Only documents that are not derived are recorded. Each replay derives the others again from
+            # the documents that it retains.
             if genuine:
                 part.record(self.keys, genuine, self.retriever, form, *context[:2])
             elif not self._was_born():
-                # All found documents were derived. An empty result is recorded, so that the search finds
-                # nothing in a replay that derives no documents.
+                # All found documents were derived. An empty result is recorded, so that this search finds
+                # nothing in a replay in which nothing is derived.
                 part.record(self.keys[:1], (), self.retriever, form, *context[:2])
             return self._unused(result, own, form)
         found = [*own, *part.added]
@@ -174,8 +175,8 @@ class Asked(Generic[Item]):
             return self.shape.result(found, form)
 
     def _unused(self, result: Result, found: Sequence[Item], form: object) -> Result:
-        """Returns the result for the application. If it is an iterator, reading its items has used it up,
-        so a new result of the same form with the items ``found`` is returned in its place."""
+        """Returns the result for the application. If it is an iterator, reading its items has used it up.
+        So it is replaced by a new result of the same form with the items ``found``."""
         if not isinstance(result, Iterator):
             return result
         with noting_refusals():
@@ -196,12 +197,12 @@ class Asked(Generic[Item]):
 
     def _genuine(self, part: Recording[Item], found: Sequence[Item], began: int) -> list[Item] | None:
         """Returns the found items that are not derived from texts that the baseline retrieved before the
-        moment ``began``, at which the search began. Returns None if no item is known to be derived; all
+        moment ``began``, at which the search began. Returns None if no item is known to be derived: all
         items are then recorded."""
         run = participation()
         if run is None or run.shared is None or not found:
             return None
-        # Texts are compared only if a searched object has changed, since comparing them is slow.
+        # Texts are compared only if a searched object has changed, because comparing them is slow.
         holds_own, changed = self._holds_own(), list(self._changed(run.shared))
         known = Known([*part.texts(before=began), *texts_of_models()] if holds_own or changed else ())
         derived = [known.derives(text) for text in part.texts_of(found)] if known else []
@@ -240,8 +241,8 @@ class Asked(Generic[Item]):
 
     def _derived_ones(self, part: Serving[Item], result: Result) -> Result:
         """Returns the result of a search that really ran in this replay, without the omitted sources.
-        Texts that belong to no known source are removed too, unless the application made them from texts
-        that this replay retrieved or that a model wrote."""
+        Texts that belong to no known source are removed too, except texts that the application derived
+        from texts of this replay: from retrieved texts, or from texts of a model."""
         found = list(self._found(result))
         known = Known([*(each.text for each in part.retrieved()), *texts_of_models()])
         kept: list[Item] = []
@@ -257,8 +258,8 @@ class Asked(Generic[Item]):
             return self.shape.result(kept, form)
 
     def _opened_ones(self, part: Serving[Item], result: Result) -> Result:
-        """Returns the result of an opened search without the omitted sources. An opened search really
-        runs, while the searches that it makes get recorded results."""
+        """Returns the result of an *opened* search without the omitted sources. Such a search really runs
+        in replays, while the searches inside it get recorded results."""
         found = list(self._found(result))
         with noting_refusals():
             kept = part.let_through(found)
@@ -278,8 +279,8 @@ class Asked(Generic[Item]):
 
 
 def asked_part(retriever: object) -> AnyPart | None:
-    """Returns the object that handles the retriever's calls: the gate of the current run, or, while
-    another search of the baseline runs, that search's record of inner searches. Returns None outside of
-    runs, and if calls of this retriever are ignored."""
+    """Returns the object that handles the retriever's calls: it records or answers the searches of the
+    current run, or, inside another search of the baseline, records the searches of that one. Returns None
+    outside of runs, and if calls of this retriever are ignored."""
     part = handling()
     return part if part is not None and part.concerns(retriever) else None

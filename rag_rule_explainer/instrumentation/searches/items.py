@@ -30,9 +30,9 @@ TextOf: TypeAlias = Callable[[Any], str]
 
 
 class ResponsePart(NamedTuple):
-    """A ``ResponsePart`` is one item of a client's response. A response may answer several queries:
-    ``row`` is the index (from 0) of the query that found the item. In responses that are built later, the
-    item belongs to the same query."""
+    """A ``ResponsePart`` is one item of a client's response. ``row``: the index, counted from 0, of the
+    query that found the item, because a response may answer several queries. If a response is built from
+    items, the item is put into the result of the same query."""
 
     item: Any
     row: int
@@ -94,8 +94,8 @@ class ItemReading:
         rows = () if like is None else self._rows(client, like)
         parts = [ResponsePart(item, place) for place, row in enumerate(rows) for item in row]
         if self.items_of is not None and like is not None:
-            # A response is built at once as a trial. If this fails, the user learns it before paying for
-            # a replay.
+            # A response is built as a trial. If this fails, the user learns it now, before paying for a
+            # replay.
             trial = Response(client, copied(like))
             self._response(parts, trial)
             self._check_unused(client, result, len(parts))
@@ -104,16 +104,16 @@ class ItemReading:
         return [(self._read(client, part.item, alone=alone), part) for part in parts]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result, which is everything about it except its items: a ``Response`` for
-        a client's response, otherwise the result of ``form_of``."""
+        """Returns the form of a result, from which a result of the same kind is built with other items:
+        for a client's response, a ``Response``; for any other result, a marker of its type."""
         if self.items_of is not None:
             return Response(self.items_of, copied(result))
         client = None if self._is_one_text(result) else recognised(result)
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
-        """Returns the form of the result for a search that the baseline never made. This is ``form``, the
-        form of the result of a recorded search.
+        """Returns the form of the result for a search that the baseline never made. It is the same as
+        ``form``, the form of a recorded search's result.
 
         Raises UnknownQuery if the recorded search had several queries, because it is then unknown to
         which of them a new item belongs.
@@ -167,7 +167,7 @@ class ItemReading:
 
     def _note_doubt(self, item: Any, text: str, *, alone: bool) -> None:
         """Records a warning on the current run if this text seems to contain several results. ``alone``:
-        True if the text may be the whole result."""
+        True if the text may be the whole result of the search."""
         run = participation() if self.text_of is None and self.items_of is None else None
         doubt = "" if run is None else doubt_about(item, text, alone=alone)
         if run is not None and doubt:
@@ -200,8 +200,8 @@ class ItemReading:
         a new iterator."""
         if not isinstance(client, ItemsOf) or isinstance(response, Iterator):
             return
-        # ``copied`` makes a shallow copy if a deep one fails. A shallow copy shares iterators with the
-        # response, so it shows whether they have been used up. A deep copy still has its items.
+        # ``copied`` copies deeply, or shallowly if that fails. A shallow copy shares its iterators with
+        # the response, so it shows whether the iterators are used up. A deep copy still has its items.
         if sum(map(len, self._rows(client, copied(response)))) == items:
             return
         raise InvalidInput(
@@ -211,15 +211,15 @@ class ItemReading:
         )
 
     def _check_put_together(self, parts: Sequence[ResponsePart], form: Response) -> None:
-        """Raises InvalidInput if the user's ``put_together`` adds items to the response, or leaves an
-        item in it that was not passed to ``put_together``. A replay would then show an omitted source."""
+        """Raises InvalidInput if the user's ``put_together`` builds a response with more items than it
+        was given. A replay would then show an omitted source."""
         client, some = form.client, parts[:-1] or parts
         if not isinstance(client, ItemsOf) or isinstance(form.like, Iterator):
             return
         made = self._response(some, form)
         try:
             found = sum(map(len, client.rows(made) or ()))
-        except InvalidInput:  # the response is of another kind, which ``take_apart`` does not know
+        except InvalidInput:  # ``take_apart`` does not know this kind of response
             return
         if found != len(some):
             raise InvalidInput(
@@ -256,14 +256,14 @@ class ItemReading:
             place = each.row if isinstance(each, ResponsePart) and len(rows) > 1 else 0
             if place >= len(rows):
                 raise UnknownQuery(NO_ROW)
-            # An item inside a generator could not be copied later, so it is copied now.
+            # An item of a generator could not be copied later, so it is copied now.
             rows[place].append(copied(each.item) if isinstance(like, Iterator) else each.item)
         return copied(self._ask(client.response, rows, like))
 
 
 def why_empty(form: object) -> str:
-    """Returns why a client's response is empty, if the response says so, such as by an error message in
-    it; otherwise an empty text.
+    """Returns the reason why a client's response is empty, if the response contains one, such as an error
+    message; otherwise an empty text.
 
     ``form``: the form of the response, as ``ItemReading.form`` returned it.
     """
@@ -280,14 +280,14 @@ def _retrieved(text: str, given: Given | None) -> RetrievedText:
 def _plain_id(given: object) -> str | None:
     if isinstance(given, (str, UUID)):
         return str(given)
-    with suppress(TypeError):  # ids may be whole numbers, also those of NumPy, which are no ``int``
+    with suppress(TypeError):  # an id may be a whole number; those of NumPy are no ``int``
         return None if isinstance(given, bool) else str(operator.index(cast("Any", given)))
     return None
 
 
 def text_in(item: Any) -> str | None:
-    """Returns the text of an item: the item itself if it is a text, else the text in the first of the
-    fields ``TEXT_KEYS`` that has one; None if none of them has."""
+    """Returns the text of an item: the item itself if it is a text, otherwise the text in the first of
+    the fields ``TEXT_KEYS`` that has a text. Returns None if none of them has."""
     if isinstance(item, str):
         return item
     texts = (field_of(item, key) for key in TEXT_KEYS)

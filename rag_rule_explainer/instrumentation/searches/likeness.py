@@ -1,5 +1,5 @@
-"""This module decides whether two searches search the same documents. Only then may one of them get the
-recorded result of the other in a replay."""
+"""This module decides whether two searches search the same documents. Only then may a search of a replay
+get the result that the baseline recorded for the other search."""
 
 import re
 from collections import deque
@@ -22,27 +22,27 @@ from .derived_texts import Known, texts_of_models
 from .items import text_in
 
 _MOST = 500
-"""The largest number of objects that are visited to describe one search. Further ones are ignored."""
+"""The maximum number of objects that are visited to describe one search. Further objects are ignored."""
 _MOST_INSIDE = 50
 """The largest number of entries of a collection that are visited. Further entries are ignored."""
 _LONG = 200
-"""Dates and ids are not replaced in a text with more characters than this."""
+"""In a text of more characters than this, dates and ids are not replaced."""
 _NOT_READ = (*LEAVES, Participation)
-"""Types of objects whose content is not read, because it is not what a search searches. A
-``Participation`` is among them, because a gate refers to the run in which the gate was made."""
+"""Types of objects whose content is not read, because it is not what a search searches. A search that
+the user wrapped in ``gate(...)`` refers to the run in which it was wrapped, a ``Participation``."""
 _PLACEHOLDER = re.compile(r"<\w+>")
-"""The placeholders that ``Steady`` puts in the place of a date or a random id."""
+"""Matches the placeholders by which ``Steady`` replaces dates and random ids."""
 _steady = Steady()
 
 
 class Likeness:
-    """A ``Likeness`` describes the objects that a search searches. Two ``Likeness`` objects are equal iff
-    in a replay, one search may get the result that the baseline recorded for the other.
+    """A ``Likeness`` describes the objects that a search searches. If two ``Likeness`` objects are equal,
+    a search of a replay may get the result that the baseline recorded for the other search.
 
     A search that existed before the first run is equal only to itself. A search that a run made for
-    itself is equal to a search of the same class that refers to the same objects from before the first
-    run, and that holds the same texts. Dates and random ids in these texts may differ. Texts that one of
-    the runs retrieved, or derived from retrieved texts, may be missing in the other search: a replay
+    itself is equal to a search of the same class that has the same texts and refers to the same objects
+    from before the first run. Dates and random ids in the texts may differ. Texts that one of the runs
+    retrieved, or derived from retrieved texts, may be missing in the other search, because a replay
     without a source cannot put its text into an index.
     """
 
@@ -50,8 +50,8 @@ class Likeness:
         run = participation()
         self._before = None if run is None else run.shared
         self._search = _inner(search)
-        # A run may change which documents an object searches: it may set the name of the collection, for
-        # example. So the texts among the object's attributes are part of the key.
+        # A run may change which documents an object searches, for example by setting the name of the
+        # collection. So the texts among the object's attributes are part of the key.
         self._key = kind_of(self._search), own_texts(search)
         # In the baseline, the searched objects are read before the search runs, because the search may
         # store its results in them.
@@ -81,7 +81,7 @@ class Likeness:
 
     def _parts(self) -> Iterator[tuple[Hashable, bool]]:
         """Yields each text and each object inside the objects that the search searches. The second value
-        is True iff it comes from texts that the run retrieved."""
+        of each pair is True iff it comes from texts that the run retrieved."""
         seen: set[int] = set()
         waiting = deque[tuple[Any, bool]]([(self._search, False)])
         own: _Retrieved | None = None
@@ -89,8 +89,8 @@ class Likeness:
             thing, of_own = waiting.popleft()
             if isinstance(thing, (str, PurePath)):
                 text = _text_of(str(thing))
-                # An index may have a random id for each document. So a replay without some documents has
-                # fewer of these ids, and they are treated like texts that come from retrieved texts.
+                # An index may have a random id for each document, so a replay without some documents has
+                # fewer ids. They are treated like texts that come from retrieved texts.
                 yield ("text", text), of_own or _PLACEHOLDER.fullmatch(text) is not None
             elif isinstance(thing, CodeType):
                 yield ("code", thing), of_own
@@ -103,28 +103,28 @@ class Likeness:
                 own = own or _Retrieved()
                 for part in _read(thing):
                     if thing is self._search and isinstance(part.value, (int, float)):
-                        # A number at a deeper level may be an internal counter of a library, so it is
-                        # left out.
+                        # Numbers at deeper levels are left out, because they may be internal counters of
+                        # a library.
                         yield (part.name, part.value), of_own
                     waiting.append((part.value, of_own or own.holds(part)))
 
 
 class _Contents(NamedTuple):
-    """A ``_Contents`` holds the parts of a searched object. ``retrieved``: parts that the run retrieved
-    before, or derived from retrieved texts. ``fixed``: the other parts."""
+    """A ``_Contents`` has the texts and objects inside a searched object. ``retrieved``: those that the
+    run retrieved, or derived from retrieved texts. ``fixed``: the others."""
 
     fixed: frozenset[Hashable]
     retrieved: frozenset[Hashable]
 
     def fits(self, other: "_Contents") -> bool:
-        """Returns True iff ``other`` has all ``fixed`` parts of this object. In ``other``, they may be
-        ``fixed`` or ``retrieved``."""
+        """Returns True iff ``other`` has everything that is ``fixed`` in this object, either as ``fixed``
+        or as ``retrieved``."""
         return self.fixed <= other.fixed | other.retrieved
 
 
 class _Part(NamedTuple):
-    """A ``_Part`` is a part of an object. ``beside``: for a key of a dict, the value of this key; for a
-    value of a dict, its key; None for other parts."""
+    """A ``_Part`` is a value inside an object, with the name of its attribute. ``beside``: for a key of a
+    dict, the value under this key; for a value of a dict, its key; None for other values."""
 
     name: str
     value: Any
@@ -141,9 +141,9 @@ class _Retrieved:
         self._texts = Known([*(source.text for source in sources), *texts_of_models()])
 
     def holds(self, part: _Part) -> bool:
-        """Returns True iff the part comes from retrieved texts. This is so for a text that is derived
-        from them, for a document with such a text, and for the key and the value of a dict's entry if one
-        of the two is such a text or document, or the id of a retrieved document."""
+        """Returns True iff ``part`` comes from retrieved texts. It does if it is a text that is derived
+        from them, or a document with such a text. For a dict, the key and the value both do if one of
+        them is such a text or document, or the id of a retrieved document."""
         if not self._texts:
             return False
         return any(
@@ -154,11 +154,11 @@ class _Retrieved:
         return isinstance(entry, str) and entry in self._ids
 
     def _is_derived(self, entry: object) -> bool:
-        # A tuple may hold a document and its score.
+        # A tuple may contain a document and its score, so the values inside it are checked.
         inside = cast("tuple[Any, ...]", entry) if isinstance(entry, tuple) else (entry,)
         texts = map(text_in, inside[:_MOST_INSIDE])
-        # A single word is no sign: it may be the name of a collection, and occur in a retrieved text by
-        # chance.
+        # A single word is ignored: it may be the name of a collection that by chance is also in a
+        # retrieved text.
         return any(len(each.split()) > 1 and self._texts.derives(each) for each in texts if each)
 
 
@@ -168,18 +168,19 @@ def _inner(search: Any) -> Any:
 
 
 def _are_one(search: Any, other: Any) -> bool:
-    """Returns True iff both are the same object, or the same method of the same object."""
+    """Returns True iff ``search`` and ``other`` are the same object, or the same method of the same
+    object."""
     if isinstance(search, MethodType) and isinstance(other, MethodType):
-        # Python makes a new method object at every access, so two of them are compared by their object
-        # and function.
+        # Python makes a new method object at every access, so the objects and the functions of the
+        # methods are compared.
         return search.__self__ is other.__self__ and search.__func__ is other.__func__
     return search is other
 
 
 def own_texts(search: Any) -> tuple[tuple[str, str], ...]:
-    """Returns the texts of at most ``_LONG`` characters among a search's own attributes (for a method,
-    among those of its object), each with the attribute's name. A run may change such a text, so that the
-    search finds other documents."""
+    """Returns the short texts among the attributes of a search (for a method, of its object), each with
+    the attribute's name. A run may change such a text, so that the search finds other documents. A short
+    text has at most ``_LONG`` characters."""
     inner = _inner(search)
     owner: Any = inner.__self__ if isinstance(inner, MethodType) else inner
     held = [] if isinstance(owner, FunctionType) else _read(owner)
@@ -191,7 +192,7 @@ def own_texts(search: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _text_of(text: str) -> str:
-    # A long text is a document, and its dates are part of its content.
+    # A long text is a document. Its dates are part of its content, so they are not replaced.
     return text if len(text) > _LONG else _steady(text)
 
 
@@ -203,8 +204,8 @@ def _read(thing: object) -> list[_Part]:
 
 
 def _parts_of(thing: Any) -> Iterator[_Part]:
-    """Yields the parts by which an object differs from others of its class. Attributes of classes are
-    left out, since all objects of a class share them."""
+    """Yields the values by which an object may differ from other objects of its class. Attributes of the
+    class are left out, because all its objects share them."""
     if isinstance(thing, FunctionType):
         yield _Part("code", own_code(thing))
         yield from (_Part("", cell.cell_contents) for cell in thing.__closure__ or () if is_filled(cell))

@@ -1,4 +1,5 @@
-"""This module wraps the user's own search functions and methods in gates, and reads what they return."""
+"""This module defines ``gate``, which wraps a search function or method of the user's so that its calls
+are recorded and answered. It also reads the results of such searches."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,8 +24,8 @@ from .users_documents import as_items
 
 Search = TypeVar("Search", bound=Callable[..., Any])
 ItemOf = Callable[[Source], Any]
-"""A function of the user that makes, from a document in ``documents=``, an item of the kind that the
-search returns."""
+"""A function of the user that makes an item of the kind that the search returns from a document in
+``documents=``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,8 @@ class FunctionShape(ReadForm):
 
     The function may return texts, dicts, objects with a text, or a client's response. ``reading``: reads
     the results. ``item_of``: the user's function that makes an item from a document in ``documents=``. If
-    it is None, such a document becomes a text if the search returns texts; otherwise a ``Source`` becomes
-    a dict, and any other document stays as it is.
+    it is None, such a document becomes a text if the search returns texts. Otherwise, a ``Source``
+    becomes a dict, and any other document stays unchanged.
     """
 
     reading: ItemReading = field(default_factory=ItemReading)
@@ -95,7 +96,7 @@ class FunctionShape(ReadForm):
         return self.reading.result([self._given(each, as_text=as_text) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Returns False, because an item keeps the score with which the search returned it."""
+        """Returns False: an item that the search returned already has its score."""
         return False
 
     def _given(self, found: Found, *, as_text: bool) -> Any:
@@ -113,7 +114,7 @@ class FunctionShape(ReadForm):
         if isinstance(found.given, Source):
             source = found.given
             return {"id": source.id, "text": source.text, "metadata": dict(source.metadata)}
-        # The application gets the document as the user passed it. It must be of the kind that the search
+        # The application gets the user's document unchanged. It must be of the kind that the search
         # returns, because this package does not know how to make an object of that kind.
         return copied(found.given)
 

@@ -1,6 +1,6 @@
-"""This module records direct calls of a function that does the work of a framework's tool. The
-application makes them by ``tool.func(...)``, for example, and not by calling the tool. In replays, such
-calls get recorded results, like calls of the tool, so that the function does not run."""
+"""This module records direct calls of the function inside a framework's tool, such as ``tool.func(...)``.
+In replays, such calls get recorded results, as calls of the tool do, so that the function does not
+run."""
 
 import inspect
 import sys
@@ -19,16 +19,16 @@ from .tools import recording_calls
 
 _ALL = "__dict__"
 _LISTING = ("__iter__", "model_dump", "dict")
-"""Methods of pydantic's that give all attributes to the user."""
+"""Methods of pydantic by which the user can read all attributes."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnFunctions:
-    """An ``OwnFunctions`` knows in which attributes a framework's tools hold the functions that do their
-    work.
+    """An ``OwnFunctions`` records the direct calls of the functions that do the work of a framework's
+    tools.
 
-    ``attributes``: the names of these attributes, such as "func". ``name_of``: returns the name of a
-    tool. ``arguments_of``: returns those of a call's arguments that the model gives.
+    ``attributes``: the names of the tools' attributes with these functions, such as "func". ``name_of``:
+    returns the name of a tool. ``arguments_of``: returns those arguments of a call that the model gives.
     """
 
     attributes: frozenset[str]
@@ -37,9 +37,9 @@ class OwnFunctions:
 
     def getting(self, _: str, get: Any) -> Any:
         """Returns the replacement of the method ``__getattribute__`` of tools. If the user's code reads
-        one of ``attributes`` during a run, also by ``vars(tool)`` or ``tool.model_dump()``, it gets a
-        function whose calls are recorded. The framework's code, and code inside the running tool, get the
-        function itself."""
+        one of ``attributes`` during a run, it gets a function whose calls are recorded. Reading the
+        attribute by ``vars(tool)`` or ``tool.model_dump()`` has the same result. The framework's code,
+        and code inside the running tool, get the function itself."""
 
         @wraps(get)
         def got(tool: Any, name: str) -> Any:
@@ -59,8 +59,8 @@ class OwnFunctions:
         return got
 
     def calling(self, name: str, method: Any) -> Any:
-        """Returns the replacement of a method that does the work of tools. Its calls outside of the
-        running tool, as by ``StructuredTool._run(tool)``, are recorded."""
+        """Returns the replacement of a method that does the work of tools. Calls of this method outside
+        of the running tool are recorded, such as ``StructuredTool._run(tool)``."""
 
         def function_of(tool: Any) -> Any:
             function = method.__get__(tool, type(tool))
@@ -78,8 +78,8 @@ class OwnFunctions:
         return acalled if inspect.iscoroutinefunction(method) else called
 
     def _called_by_users(self, tool: Any, frame: Any) -> str | None:
-        """Returns the name of the tool if the user's code made a call outside of the tool; else None.
-        ``frame``: the caller's, see ``_caller``."""
+        """Returns the name of the tool if the user's code, and not the tool itself, made a call;
+        otherwise None. ``frame``: the stack frame of the code that made the call."""
         while frame is not None and frame.f_code.co_name in _LISTING and _is_pydantics(frame):
             frame = frame.f_back
         if frame is None or not is_users(str(frame.f_globals.get("__name__"))):
@@ -100,8 +100,8 @@ class OwnFunctions:
 
 
 class _Shown(dict[str, Any]):
-    """A ``_Shown`` has the attributes of a tool, with other functions in the place of some. What the user
-    sets in it is set on the tool."""
+    """A ``_Shown`` is a dict of a tool's attributes in which some functions are replaced. Setting or
+    deleting an entry sets or deletes the tool's attribute too."""
 
     def __init__(self, own: dict[str, Any], functions: Mapping[str, Any]) -> None:
         super().__init__({**own, **functions})
@@ -124,7 +124,7 @@ class _Shown(dict[str, Any]):
 
 
 def _caller() -> Any:
-    """Returns the frame of the code that called the caller of this function."""
+    """Returns the stack frame of the code that called the caller of this function."""
     return sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
 
 

@@ -1,5 +1,5 @@
 """This module finds out the form of a search's result (such as a list or a single text), and builds a
-result of that form from a subset of its items."""
+result of the same form from some of its items."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -10,8 +10,8 @@ from ..copies.copying import copied
 
 
 def items_in(result: Any) -> Iterable[Any]:
-    """Returns the items of a result: those of a list or tuple, none for None, and any other result as a
-    single item. A tuple whose fields have names is a single item too."""
+    """Returns the items of a result: the items of a list or tuple, none for None, and any other result as
+    a single item. A tuple whose fields have names is a single item too."""
     if result is None:
         return ()
     single: tuple[Any, ...] = (result,)
@@ -36,8 +36,8 @@ def form_of(result: Any) -> object:
 
 
 class OwnList(NamedTuple):
-    """An ``OwnList`` is the form of a list of the user's own class. ``empty``: a copy of the list without
-    its items, but with its other attributes, such as the number of all hits."""
+    """An ``OwnList`` is the form of a list whose class the user wrote. ``empty``: a copy of the list
+    without its items, but with its other attributes, such as the number of all hits."""
 
     empty: list[Any]
 

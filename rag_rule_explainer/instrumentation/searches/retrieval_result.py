@@ -19,10 +19,10 @@ class Retrieved(NamedTuple):
     retrieval. An estimate of the cost of an explanation is computed from it.
 
     ``sources``: the sources that the application retrieved and would show its model. ``prompt``: the text
-    of the request at which the run was stopped, or of the last request if the run ended before it could
-    be stopped; None if there was no request. ``tokens``: the number of tokens that the run's models
-    spent. ``notes``: remarks for the user on the sources. ``shape``: the requests to models that each run
-    makes up to the first one that shows a source.
+    of the request at which the run was stopped, or of the last request if the run ended before; None if
+    there was no request. ``tokens``: the number of tokens that the run's models spent. ``notes``: remarks
+    for the user on the sources. ``shape``: the requests to models that each run makes up to the first one
+    that shows a source.
     """
 
     sources: Sequence[Source]
@@ -50,8 +50,8 @@ class Retrieved(NamedTuple):
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()
         one_at_a_time = bool(exposure.held_out) and len(units) == 1
         if one_at_a_time:
-            # The run was stopped at a request with one source. Later requests would have shown the other
-            # sources, so none of these sources may be treated as unseen by the model.
+            # The run was stopped at a request that shows one source. Later requests would have shown the
+            # others, so no source counts as unseen by the model.
             units, notes = sources, ()
         last = request or (watch.requests[-1] if watch.requests else None)
         before = [each for each in watch.requests if each is not last] if request else watch.requests[:-1]

@@ -13,15 +13,16 @@ Item = TypeVar("Item")
 
 class Shape(Protocol[Item]):
     """A ``Shape`` splits the result of a search into items, and builds such a result from items. The
-    *form* of a result is everything about it except its items."""
+    *form* of a result is what is needed to build a result of the same kind from other items."""
 
     def found(self, result: Any) -> Sequence[Item]:
         """Returns the items of a result."""
         ...
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: everything about it except its items. For a list, it is only the
-        type; for a client's response, a copy of the whole response."""
+        """Returns the form of a result: what is needed to build a result of the same kind from other
+        items. For a list, this is only its type. For a client's response, it is a copy of the response,
+        whose items are replaced later."""
         ...
 
     def of_another(self, form: object) -> object:
@@ -47,8 +48,8 @@ class ReadForm:
     reading: ItemReading
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: everything except its items that is needed to make such a result
-        again, such as the type of a list or a copy of a client's response."""
+        """Returns the form of a result: what is needed to build a result of the same kind from other
+        items, such as the type of a list or a copy of a client's response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
@@ -59,8 +60,8 @@ class ReadForm:
 
 @contextmanager
 def noting_refusals() -> Generator[None, None, None]:
-    """If the block raises an error of this package, stores it on the current run and raises it again. The
-    application may catch the error, but the run still has it."""
+    """Stores on the current run each error of this package that the block raises, and raises it again.
+    The application may catch the error, but the run still has it."""
     try:
         yield
     except RagRuleError as error:

@@ -15,7 +15,7 @@ from ..tool_replay import UsedTool
 
 ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
 ArgumentsOf = Callable[[Mapping[str, Any]], Any]
-"""A function that takes the arguments of a tool's call, by name, and returns those of them that the model
+"""A function that takes the arguments of a tool's call by name, and returns only those that the model
 gave."""
 
 
@@ -24,14 +24,14 @@ marked_tools: WeakKeyDictionary[Callable[..., Any], str] = WeakKeyDictionary()
 
 
 def tool(function: ToolFunction) -> ToolFunction:
-    """Returns a function, sync or async, that is marked as a tool of the model. The tool has the name of
+    """Marks a function, sync or async, as a tool of the model, and returns it. The tool has the name of
     the function. ``tool`` is a decorator.
 
-    The mark is needed in two cases: for ``stub_tools=``, which replaces the results of tools that must
-    not run, such as a tool that writes or sends; and for replays whose tool calls get the results of the
-    baseline's calls, as they do if a condition is about tool calls or ``on_new_tool_call=`` is set. Tool
-    calls in the model's replies are counted even without the mark. Outside of an explanation, the
-    function does the same as before.
+    The mark is needed in two cases. The first is ``stub_tools=``, which replaces the results of tools
+    that must not run, such as a tool that writes or sends. The second is replays whose tool calls get the
+    recorded results of the baseline, as they do if a condition is about tool calls or
+    ``on_new_tool_call=`` is set. Tool calls in the model's replies are counted even without the mark.
+    Outside of an explanation, the function does the same as before.
     """
     name = checked_function("tool", function, "a function").__name__
     note_made(lambda _: name, function)
@@ -41,8 +41,8 @@ def tool(function: ToolFunction) -> ToolFunction:
 
 
 def note_made(name_of: Callable[[Any], str], tool: object) -> None:
-    """Records on the current run that it has made a tool. ``name_of``: returns its name; ``tool``: the
-    tool, or its function. A tool whose name is not known yet is not recorded."""
+    """Records on the current run that it has made a tool. ``name_of``: returns the name of ``tool``;
+    ``tool``: the tool, or its function. A tool whose name is not known yet is not recorded."""
     run = participation()
     if run is not None and run.guards is not None and not isinstance(tool, FunctionType):
         run.guards.guard(tool)
@@ -52,8 +52,8 @@ def note_made(name_of: Callable[[Any], str], tool: object) -> None:
 
 
 def noting_made(name_of: Callable[[Any], str]) -> Callable[[str, Any], Any]:
-    """Returns a function that makes the replacement of the method ``__init__`` of tools: tools that a run
-    makes are recorded. ``name_of``: see ``note_made``."""
+    """Returns a function that makes the replacement of the method ``__init__`` of tools. The replacement
+    records each tool that a run makes. ``name_of``: returns the name of a tool."""
 
     def replacement(_: str, method: Any) -> Any:
         @wraps(method)
@@ -69,9 +69,9 @@ def noting_made(name_of: Callable[[Any], str]) -> Callable[[str, Any], Any]:
 def recording_calls(
     function: Any, name: str, arguments_of: ArgumentsOf = dict, way: str = "", own: object = None
 ) -> Any:
-    """Returns a function, sync or async, that does as ``function`` does, and whose calls are recorded as
-    calls of the tool ``name``. ``way``: tells apart different ways to call the tool; only calls made in
-    the same way count as equal. ``own``: the tool's object; None if ``function`` is the tool."""
+    """Returns a function, sync or async, that does the same as ``function``, but whose calls are recorded
+    as calls of the tool ``name``. ``way``: the attribute, such as "func", by which the tool is called;
+    only calls by the same one can be equal. ``own``: the tool; None if ``function`` is the tool."""
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:

@@ -55,7 +55,7 @@ def _item(given: Any, place: int, lift: Callable[[Any], Item | None], kind: str)
         and (read := given_parts(cast("object", given))) is not None
         and isinstance(read.text, str)
     ):
-        # The document may be of another framework, so its parts are read.
+        # The document may be of another framework, so a new item is made of its text, id and metadata.
         named = None if read.id is None else str(read.id)
         item = lift(RetrievedText(read.text, named, dict(read.metadata)))
     if item is None:

@@ -1,5 +1,5 @@
-"""This module repeats a search for more results. If some results of the search are removed, it is then
-filled up with the results that production would return in their place."""
+"""This module repeats a search for more results. If some results are removed from a search, it is filled
+up in this way with the results that production would return instead."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -23,8 +23,8 @@ _COUNTS = (
 )
 """Names that frameworks and clients use for the parameter or attribute with the number of results."""
 _SETTINGS_OF_OTHERS = frozenset({"count", "n", "size"})
-"""Names from ``_COUNTS`` that are read only as parameters. As the name of an attribute, they may mean
-something other than the number of results."""
+"""Names in ``_COUNTS`` that are used only for parameters. An attribute of this name may be something
+other than the number of results."""
 _POOL = "fetch_k"
 """The parameter with the number of candidates from which a search by maximal marginal relevance (MMR)
 selects."""
@@ -37,8 +37,8 @@ _SETTINGS = "search_kwargs"
 class Wide(NamedTuple):
     """A ``Wide`` is a search for more results. ``search``: a function that makes the search; it may
     return an awaitable. ``chooses``: True if the search selects its results from a larger set of
-    candidates, so that a document that is removed afterwards may have influenced which others were
-    selected. ``raised``: the name of the number of results, with its new value, such as "k=7"."""
+    candidates; a document that is removed afterwards may then have influenced which others were selected.
+    ``raised``: the parameter with the number of results and its new value, such as "k=7"."""
 
     search: Callable[[], Any]
     chooses: bool = False
@@ -63,8 +63,8 @@ def never_wider(more: int, returned: int) -> Wide | None:  # noqa: ARG001 -- as 
 
 
 def wider_call(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Wider:
-    """Returns the function (``Wider``) that repeats a call with more results. The arguments of the call
-    contain the number of results. This number may also be in a dict or an object among the arguments."""
+    """Returns the ``Wider`` that repeats a call with more results. The number of results is one of the
+    call's arguments, or is in a dict or an object among them."""
 
     def wider(more: int, returned: int) -> Wide | None:
         try:
@@ -82,11 +82,10 @@ def wider_call(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[
 
 
 def wider_object(owner: Any, call: Callable[[Any], Any]) -> Wider:
-    """Returns the function (``Wider``) that makes the search of a retriever with more results. The
-    retriever keeps the number of results in an attribute.
+    """Returns the ``Wider`` that makes the search of a retriever with more results. The number of results
+    is in an attribute of the retriever.
 
-    ``call``: a function that makes the search with a copy of the retriever, whose number of results is
-    larger.
+    ``call``: makes the search with a copy of the retriever that has a larger number of results.
     """
 
     def wider(more: int, returned: int) -> Wide | None:
@@ -107,7 +106,8 @@ def wider_object(owner: Any, call: Callable[[Any], Any]) -> Wider:
 
 
 def first_wider(*choices: Wider) -> Wider:
-    """Returns a ``Wider`` that tries these in order, and returns the first search that is not None."""
+    """Returns a ``Wider`` that tries the ``choices`` in order, and returns the first search that is not
+    None."""
 
     def wider(more: int, returned: int) -> Wide | None:
         return next((found for each in choices if (found := each(more, returned)) is not None), None)
@@ -116,9 +116,9 @@ def first_wider(*choices: Wider) -> Wider:
 
 
 def _raise_in(arguments: Any, more: int, returned: int) -> str:
-    """Increases the number of results in a dict of arguments by ``more``. Returns its name and new value,
-    such as "k=7"; empty if the dict has no such number. ``returned``: the number of results that the
-    search returned."""
+    """Increases the number of results in a dict of arguments by ``more``. Returns the name of the
+    argument and its new value, such as "k=7"; empty if the dict has no such number. ``returned``: the
+    number of results that the search returned."""
     name = _count_among({each: arguments.get(each) for each in _COUNTS}, returned)
     if name:
         arguments[name] += more
@@ -129,7 +129,8 @@ def _raise_in(arguments: Any, more: int, returned: int) -> str:
         if isinstance(each, Mapping):
             inside = dict(cast("Mapping[str, Any]", each))
             if raised := _raise_in(inside, more, returned):
-                # The arguments that a call takes by ``**kwargs`` are in a dict inside ``arguments``.
+                # Arguments that a call takes by ``**kwargs`` are in a dict inside ``arguments``, so this
+                # dict is searched too.
                 arguments[name] = inside
                 return raised
         elif _is_count(getattr(each, "similarity_top_k", None)):
@@ -142,8 +143,8 @@ def _raise_in(arguments: Any, more: int, returned: int) -> str:
 
 def _count_among(given: Mapping[str, Any], returned: int) -> str:
     """Returns the name of the argument that is the number of results; empty if there is none. If several
-    have a usual name, such as ``k``, the first one that equals ``returned`` is chosen, otherwise the
-    first: another argument of a search may be called ``k`` too."""
+    arguments have a usual name, such as ``k``, this is the first whose value is ``returned``, or else the
+    first."""
     counts = [name for name, each in given.items() if _is_count(each)]
     return next((name for name in counts if given[name] == returned), next(iter(counts), ""))
 
@@ -155,7 +156,7 @@ def _is_count(given: object) -> bool:
 def _with(owner: Any, name: str, value: Any) -> Any:
     """Returns a copy of an object with a new value of an attribute; None if it cannot be set."""
     own = None
-    with suppress(Exception):  # the class belongs to a library, and may refuse to be copied or changed
+    with suppress(Exception):  # the class belongs to a library, and may not allow copies or changes
         own = copy(owner)
         try:
             setattr(own, name, value)

@@ -51,7 +51,7 @@ _REDIS_BOTH = frozenset(
         *("SETBIT", "XREADGROUP", "XAUTOCLAIM"),
     }
 )
-"""Commands to Redis that change a value, and whose replies depend on the earlier value."""
+"""Commands to Redis that change a value, and that return a reply which depends on the earlier value."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,13 +74,13 @@ class ServiceCall:
 
     @property
     def service(self) -> str:
-        """Returns the host that the request names; otherwise, the address."""
+        """Returns the host that the request names, or else the address of the service."""
         host = _HOST.search(self.data) if _HTTP.match(self.data) else None
         return host.group(1).decode("latin-1").strip() if host else self.address
 
     @property
     def is_encrypted(self) -> bool:
-        """Returns True iff the bytes are encrypted. The same data is then also recorded before its
+        """Returns True iff the bytes are encrypted. The same data is then recorded separately before its
         encryption."""
         return bool(_ENCRYPTED.match(self.data))
 
@@ -95,11 +95,11 @@ class ServiceCall:
         return self.data.decode("utf-8", "replace")
 
     def effects(self, phrases: frozenset[str]) -> "Effects":
-        """Returns the possible effects of the call on the state of the service.
+        """Returns the effects that the call may have on the state of the service.
 
         ``phrases``: pairs of neighbouring words in the input and the sources. A call of an unknown kind
         counts as a query, which only reads, if it contains one of these pairs, words from ``self.texts``
-        (texts of the run), or a list of numbers. Any other such call counts as a write.
+        (texts of the run), or a list of numbers. Any other call of an unknown kind counts as a write.
         """
         http = _HTTP.match(self.data)
         if http:
@@ -149,17 +149,19 @@ class ServiceCall:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """An ``Effects`` describes the possible effects of a call. ``reads``: the reply may depend on what
-    the service stores. ``writes``: the call may change what the service stores. ``name``: the name of the
-    call in messages. ``both``: True if calls that write count as reads too, because their replies may
-    depend on what is stored. ``form``: the request without texts of the run (see ``form_apart_from``);
-    None if the call is of a known kind, such as SQL."""
+    """An ``Effects`` describes the effects that a call may have."""
 
     name: str
+    """The name of the call in messages."""
     reads: bool
+    """True if the reply may depend on what the service stores."""
     writes: bool
+    """True if the call may change what the service stores."""
     both: bool = True
+    """True if a call that writes counts as a read too, because its reply may depend on what is stored."""
     form: str | None = None
+    """The request without texts of the run, which is equal for requests that differ only in these texts;
+    None if the call is of a known kind, such as SQL."""
 
 
 def _of_redis(commands: Collection[str]) -> Effects:
@@ -185,7 +187,7 @@ def influencing_call(effects: Iterable[Effects]) -> str:
     ``effects``: the effects of all calls to one service."""
     every = list(effects)
     # A run without documents may send an empty text where other runs send text of a document. Alone, its
-    # request would count as a write. But requests of the same form count as queries if one of them does.
+    # request would count as a write. So if a request counts as a query, all requests of the same form do.
     asking = {(each.name, each.form) for each in every if each.reads and each.form is not None}
     known = [each for each in every if (each.name, each.form) not in asking]
     reads = any(each.reads or (each.writes and each.both) for each in known)

@@ -1,4 +1,4 @@
-"""This module passes the bytes that a run sends over sockets to the record of that run."""
+"""This module records the bytes that a run sends over sockets."""
 
 import pickle
 import re
@@ -27,7 +27,7 @@ def _sending(_: str, send: Any) -> Any:
 def _sending_parts(_: str, send: Any) -> Any:
     @wraps(send)
     def sent(self: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
-        parts = list(buffers)  # ``buffers`` may be an iterator, and is read twice: here and by ``send``
+        parts = list(buffers)  # ``buffers`` may be an iterator, but is needed twice
         _note(self, b"".join(bytes(each) for each in parts))
         return send(self, parts, *args, **kwargs)
 
@@ -37,9 +37,9 @@ def _sending_parts(_: str, send: Any) -> Any:
 def _handing(_: str, send: Any) -> Any:
     @wraps(send)
     def sent(self: Any, given: Any, *args: Any, **kwargs: Any) -> Any:
-        # The public functions that find the caller are too slow to be used for everything that is sent.
+        # The public functions that find the caller are too slow to be called whenever something is sent.
         caller = str(sys._getframe(1).f_globals.get("__name__"))  # pyright: ignore[reportPrivateUsage]
-        # Connections of managers and pools of processes are left out: the package ``rewinding`` checks
+        # Connections of managers and pools of processes are ignored here, because ``rewinding`` checks
         # these processes.
         if not caller.startswith(_POOLING):
             _note(self, given, "another process")
@@ -50,7 +50,8 @@ def _handing(_: str, send: Any) -> Any:
 
 def _note(connection: Any, data: Any, address: str = "") -> None:
     run = participation()
-    # A replay gets recorded results in place of real retrievals, so what a retrieval sends is ignored.
+    # A replay gets recorded results instead of real retrievals, so data that a retrieval sends is
+    # ignored.
     if run is None or run.outside is None or inside_retrieval.get():
         return
     try:
@@ -71,14 +72,14 @@ def _call_of(run: Participation, address: str) -> ServiceCall:
 def _bytes_of(data: Any) -> bytes:
     try:
         return bytes(memoryview(data).cast("B")[:_MOST])
-    except TypeError:  # the data is an object for another process, not bytes
+    except TypeError:  # an object for another process is sent, not bytes
         return pickle.dumps(data)[:_MOST]
 
 
 def _address_of(connection: Any) -> str:
     """Returns the host and port, or the path, to which a connection leads. Returns an empty text for
-    datagrams, for pairs of sockets, and for encrypted connections, whose data is recorded before its
-    encryption."""
+    datagrams and for pairs of sockets. Also returns an empty text for encrypted connections, because
+    their data is recorded before its encryption."""
     server = getattr(connection, "server_hostname", None)
     if server:
         return str(server)
@@ -97,5 +98,5 @@ INTERCEPTIONS = [
     Interception("ssl", "SSLObject", re.compile("write"), _sending),
     Interception("multiprocessing.connection", "_ConnectionBase", _HAND, _handing),
 ]
-"""The methods that are replaced during an explanation. Code calls them to send bytes or objects over a
-connection."""
+"""The methods that are replaced during an explanation. Code calls these methods to send bytes or objects
+over a connection."""

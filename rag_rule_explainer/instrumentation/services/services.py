@@ -12,13 +12,14 @@ from .calls import Effects, ServiceCall, begins_a_request, influencing_call
 from .wording import phrases_of
 
 _MOST_WAITING = 50
-"""The maximum number of calls that are stored whole. Of earlier calls, only the effects are stored."""
+"""The maximum number of calls that are stored whole. If there are more, only the effects of the oldest
+are stored."""
 _MOST_NAMED = 3
 
 
 @dataclass(slots=True, eq=False)
 class Services:
-    """This class records the calls that runs make to services. Thread-safe.
+    """A ``Services`` records the calls that runs make to services. Thread-safe.
 
     A service is harmless if it only answers requests about the run's own texts, as a search, a reranker
     or a server of embeddings does. A service causes a doubt if runs send it data to store and later read
@@ -41,10 +42,10 @@ class Services:
             self._phrases = phrases_of(texts)
 
     def sent(self, connection: Any, run: Hashable, call: ServiceCall, data: bytes) -> None:
-        """Records bytes that a run sends over a connection. They begin a new call, or belong to the call
-        that the same run made last over this connection.
+        """Records bytes that a run sends over a connection. The bytes begin a new call, or belong to the
+        last call of the same run over this connection.
 
-        ``run``: identifies the run. ``call``: the object for the new call; ignored if none begins.
+        ``run``: identifies the run. ``call``: the object for a new call; ignored if the bytes begin none.
         """
         with self._guard:
             if connection in self._encrypted:
@@ -71,8 +72,8 @@ class Services:
 
     def asked(self, is_ignored: Callable[[str], bool]) -> str:
         """Returns the names of the services that runs call, but by which no run may influence another, as
-        a list in words; empty if there are none. ``is_ignored``: takes the name of a service, and returns
-        True iff it is left out of the list."""
+        a list in words; empty if there are none. ``is_ignored``: returns True for the name of a service
+        that is left out of the list."""
         known = self._all().items()
         asked = [
             name for name, effects in known if not influencing_call(effects) and not is_ignored(name)
@@ -82,8 +83,8 @@ class Services:
 
     def _all(self) -> dict[str, list[Effects]]:
         with self._guard:
-            # More bytes of the latest calls may still be recorded. So the effects of these calls are not
-            # stored, but determined anew whenever this method is called.
+            # The latest calls may still get more bytes. So their effects are not stored, but determined
+            # at each call of this method.
             models, found = set(self._models), {name: dict(each) for name, each in self._effects.items()}
             for call in self._calls:
                 self._settle(call, models, found)

@@ -1,5 +1,5 @@
-"""This module determines the purpose of a request to a service by the words in its address, and whether
-the request is about texts of the run that sent it."""
+"""This module finds out the purpose of a request to a service by the words in its address. It also finds
+out whether the request is about texts of the run that sent it."""
 
 import json
 import re
@@ -43,8 +43,8 @@ _KEEPS = frozenset(
         *("counter", "counters", "flag", "flags", "feedback", "cart", "queue", "keys", "kv"),
     }
 )
-"""Words for things that a service stores. A request with such a word in its address only reads them if
-its method is GET."""
+"""Words for things that a service stores. If such a word is in its address, a request only reads if its
+method is GET."""
 _WATCHES = frozenset(
     {
         *("telemetry", "metrics", "traces", "logs", "spans", "ingestion", "envelope", "otlp"),
@@ -62,7 +62,7 @@ _NUMBERS = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE]-?\d+)?\s*,\s*){7}")
 """Matches seven numbers in a row, as in an embedding."""
 _SHORTEST = 3
 _EMPTY: Any = ("", [], {})
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _DICT: Any = dict
 _LIST: Any = list
 _MOST_WORDS = 2000
@@ -70,7 +70,7 @@ _MOST_WORDS = 2000
 
 class Purpose(Enum):
     """A ``Purpose`` is the purpose of a request, as far as its address shows it: the request only reads,
-    it changes something, it reports to a service that observes the application, or the purpose is
+    changes something, or reports to a service that observes the application; or its purpose is
     unknown."""
 
     READS = auto()
@@ -81,8 +81,9 @@ class Purpose(Enum):
 
 @lru_cache(maxsize=1024)
 def purpose_of(method: str, path: str, host: str = "") -> Purpose:
-    """Returns the purpose of an HTTP request. ``method``: GET or POST, for example. ``path``: its path,
-    or the name of the called function. ``host``: the name of the service; empty if it is unknown."""
+    """Returns the purpose of an HTTP request. ``method``: its method, such as GET or POST. ``path``: its
+    path, or the name of the called function. ``host``: the name of the service; empty if it is
+    unknown."""
     path = path.partition("?")[0]
     parts = [_words(each) for each in path.split("/")]
     if _OF_TRACES.search(path) or any(_WATCHES & each for each in (*parts, _words(host))):
@@ -103,8 +104,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 def phrases_of(texts: Iterable[str]) -> frozenset[str]:
-    """Returns all pairs of neighbouring words in these texts. For a text of one word, the pair is
-    replaced by this word."""
+    """Returns all pairs of neighbouring words in these texts. For a text of one word, returns this word
+    instead."""
     found = set[str]()
     for text in texts:
         words = _IN_TEXT.findall(text.casefold())[:_MOST_WORDS]
@@ -116,7 +117,8 @@ def phrases_of(texts: Iterable[str]) -> frozenset[str]:
 
 def is_about(sent: str, phrases: frozenset[str]) -> bool:
     """Returns True iff a request contains one of these phrases, or a list of numbers, such as an
-    embedding. ``phrases``: words and pairs of words in texts of runs (see ``phrases_of``)."""
+    embedding. ``phrases``: pairs of neighbouring words in texts of runs; a text of one word is itself a
+    phrase."""
     plain = unescaped(sent)
     for text in (plain, unquote_plus(plain)):
         words = _IN_TEXT.findall(text.casefold())
@@ -129,9 +131,9 @@ def is_about(sent: str, phrases: frozenset[str]) -> bool:
 
 def form_apart_from(body: str, phrases: frozenset[str]) -> str:
     """Returns the form of a request: its JSON without fractional numbers and without texts that contain
-    one of these phrases. Requests of the same form differ only in the texts that they are about. If
-    ``body`` is no JSON, the form is ``body``, or empty if ``body`` is about the phrases
-    (``is_about``)."""
+    one of these phrases. If ``body`` is not JSON, the form is ``body`` itself, or empty if ``body``
+    contains a phrase or a list of numbers. Requests with the same form differ only in the texts that they
+    are about."""
     try:
         return json.dumps(_without(json.loads(body), phrases))
     except (ValueError, RecursionError):

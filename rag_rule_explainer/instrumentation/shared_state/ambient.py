@@ -1,8 +1,8 @@
 """This module finds code that stores values on the running event loop or on the current thread.
 
-Code gets these objects by a call, such as ``asyncio.get_running_loop()``. No object of the application
-refers to them, and each thread has its own. So a comparison of the application's objects before and after
-a run does not show what the run stored there.
+Code gets these two objects by a call, such as ``asyncio.get_running_loop()``. No object of the
+application refers to them, so a comparison of the application's objects before and after a run does not
+show what the run stored there.
 """
 
 import ast
@@ -40,8 +40,8 @@ def left_on_loop_or_thread(holdings: Holdings, reading: Holdings) -> Iterator[Le
 
 
 def _is_on_loop_or_thread(written: Written) -> bool:
-    """Returns True iff the changed object is an event loop or a thread that the code gets by a call, such
-    as ``asyncio.get_running_loop()``, or a part of one."""
+    """Returns True iff the write changes an event loop or a thread, or a part of one, which the code gets
+    by a call such as ``asyncio.get_running_loop()``."""
     target: ast.expr = written.target
     while isinstance(target, (ast.Attribute, ast.Subscript)):
         target = target.value

@@ -13,7 +13,7 @@ from .known_commands import SHELLS
 _BETWEEN_WORDS = re.compile(r"[\s'\"`|<>;&(),=]+")
 _WRITTEN = re.compile(r"\d?(>>?)\s*(\"[^\"]*\"|'[^']*'|[^\s;|&'\"]+)")
 """Matches the part ``> out.txt`` or ``>> out.txt`` of a shell command, which writes the command's output
-to a file. Such a file is not read by the command."""
+to a file. The command does not read this file."""
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 _SET = re.compile(r"(?:^|[\s;&|(])(\w+)=('[^']*'|\"[^\"]*\"|[^\s;&|)]+)")
 """Matches the part of a shell command that sets a variable, such as ``NAME=notes.txt``."""
@@ -29,9 +29,9 @@ _MOST_WORDS, _LONGEST, _MOST_FOLDERS = 500, 1000, 8
 
 def files_named_in(given: object, folder: str | None, environment: object) -> Iterator[str]:
     """Yields paths that the process may read: every argument, and every word in an argument, that can be
-    the name of a file or folder. A name may also mean a file in a folder that another word names, as
-    after ``cd app``; this path is yielded too. For a pattern such as ``notes/*``, yields the path of its
-    folder; for one such as ``part-*.md``, the pattern itself.
+    the name of a file or folder. If another word names a folder, as in ``cd app``, the path inside that
+    folder is yielded too. For a pattern such as ``notes/*``, yields the path of its folder; for one
+    without a folder, such as ``part-*.md``, the pattern itself.
 
     ``given``: the list of the process's arguments, or the text of a shell command. ``folder``: the
     working folder of the process; None for the current one. ``environment``: the environment variables of
@@ -72,9 +72,9 @@ def _quoted(text: str) -> list[str]:
 
 
 def _folders_among(words: Iterable[str], folder: str | None) -> list[str]:
-    """Returns the folders in which files may be named: the working folder of the process (``folder``),
-    and the existing folders that ``words`` name, also inside each other. At most ``_MOST_FOLDERS`` are
-    returned."""
+    """Returns the folders in which the named files may be: the working folder of the process
+    (``folder``), and the existing folders that ``words`` name. A word may also name a folder inside
+    another of these folders. Returns at most ``_MOST_FOLDERS`` folders."""
     found = [folder or ""]
     for word in words:
         for place in [*found] if 0 < len(word) <= _LONGEST and "\0" not in word else ():
@@ -86,13 +86,13 @@ def _folders_among(words: Iterable[str], folder: str | None) -> list[str]:
 
 def goes_by_times(given: object) -> bool:
     """Returns True iff the effect of a command may depend on the times at which files were changed.
-    ``given``: as for ``files_named_in``."""
+    ``given``: the list of a process's arguments, or the text of a shell command."""
     return _TIMES.search(" ".join(_arguments(given))) is not None
 
 
 def matches_names(given: object) -> bool:
-    """Returns True iff a shell may replace a pattern in a command by names of files. ``given``: as for
-    ``files_named_in``."""
+    """Returns True iff a shell may replace a pattern in a command by names of files. ``given``: the list
+    of a process's arguments, or the text of a shell command."""
     every = _arguments(given)
     return _is_of_a_shell(given, every) and any(map(_PATTERN.search, every))
 
@@ -106,7 +106,9 @@ def files_written_in(
 ) -> Iterator[tuple[str, bool]]:
     """Yields each file to which a shell command in the arguments of a process writes its output, such as
     ``out.txt`` in ``sort a.txt > out.txt``. Each yielded pair is the path, and True iff the output is
-    appended, as by ``>>``. For the parameters, see ``files_named_in``."""
+    appended, as by ``>>``. ``given``: the list of the process's arguments, or the text of a shell
+    command. ``folder``: the working folder of the process; None for the current one. ``environment``:
+    the environment variables of the process; None for those of this process."""
     known = _variables(environment)
     for each in _arguments(given):
         for how, target in _WRITTEN.findall(each):

@@ -1,7 +1,7 @@
 """This module finds code that writes shared state in a thread or task for which the application does not
 wait.
 
-Such code may write while a later run is active, even if runs are made one at a time.
+Such code may still write while a later run is active, even if only one run is made at a time.
 """
 
 import ast
@@ -28,9 +28,9 @@ _MADE = frozenset({"Thread", "Timer"})
 
 
 def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
-    """Yields each shared value that the application's code reads and that a thread or task writes for
-    which the application does not wait. Each yielded pair is the value's name and a clause that names the
-    code which writes it."""
+    """Yields each shared value that the application's code reads and that a thread or task writes without
+    the application waiting for it. Each yielded pair is the value's name and a clause that names the
+    writing code."""
     begun, inside = set[str](), set[int]()
     functions = {function.__name__: function for _, function in users_functions(holdings)}
     for function in functions.values():

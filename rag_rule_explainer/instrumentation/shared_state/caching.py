@@ -47,7 +47,8 @@ class Caches:
         search."""
         if not self._functions or self.searched:
             return
-        # The public ways to read the call stack are too slow to be used at each search.
+        # ``sys._getframe`` is used because the public ways to read the call stack are too slow for each
+        # search.
         frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         for _ in range(_DEEPEST):
             if frame is None:

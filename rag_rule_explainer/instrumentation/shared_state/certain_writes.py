@@ -33,8 +33,8 @@ def is_certain(written: Written) -> bool:
 
 def _uses_it_and_returns(statement: ast.stmt, target: ast.expr) -> bool:
     """Returns True iff this statement, which comes before a write to ``target``, may read the value of
-    ``target`` and then return from the function. A call of a method of the object that has the value
-    counts as a read."""
+    ``target`` and then return from the function. Calling a method of the object that has the value counts
+    as a read."""
     nodes = [*ast.walk(statement)]
     if not any(isinstance(each, ast.Return) for each in nodes):
         return False
@@ -57,9 +57,10 @@ def _body_of(tree: ast.AST | None) -> list[ast.stmt]:
 
 
 def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """Yields the statements that are executed whenever ``statement`` is executed: a simple statement
-    itself; the body of a ``with`` or ``try``, but not of a loop; and of an ``if`` with an ``else``, the
-    assignments to values that both branches set."""
+    """Yields the statements that are executed whenever ``statement`` is executed. For a simple statement,
+    this is the statement itself. For ``with`` and ``try``, these are the statements of the body. For an
+    ``if`` with an ``else``, these are the assignments to values that both branches set. For a loop, there
+    are none."""
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         inner = statement.body
     elif isinstance(statement, ast.Try):
@@ -89,8 +90,8 @@ def _set_in(statement: ast.stmt) -> set[ChangedPlace]:
 
 
 def _target_of(target: ast.expr) -> ChangedPlace:
-    """Returns the place that a write changes: the expression as text, and the key. The whole expression
-    is used, because ``mode`` and ``self.mode`` are different values."""
+    """Returns the place that a write changes: the expression as text, and the key. The text is the whole
+    expression, because ``mode`` and ``self.mode`` are different values."""
     if isinstance(target, ast.Subscript):
         return ast.unparse(target.value), key_as_written(target.slice)
     return ast.unparse(target), ""

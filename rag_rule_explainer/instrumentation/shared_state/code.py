@@ -16,8 +16,8 @@ from .holdings import Holdings
 from .parsing import syntax_tree
 
 _BEGINNING = re.compile(r"\s*(async\s+)?def\s|.*(?<!\w)lambda[:\s]|\s*@")
-"""The beginning of a line in which a function may be defined. Code inside of it, such as that of a
-comprehension, begins in a later line."""
+"""Matches the beginning of a line in which a function may be defined, such as a line with ``def``,
+``lambda`` or a decorator."""
 
 
 def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
@@ -33,7 +33,8 @@ def tree_of(code: CodeType) -> ast.AST | None:
     """Returns the syntax tree of a function's code; None if its source is not available."""
     try:
         return syntax_tree(textwrap.dedent(_source_of(code)))
-    # The line that defines a lambda need not be a whole statement, so it may not parse.
+    # ``_source_of`` returns whole lines. Lines with a lambda may not be complete statements, so parsing
+    # may fail.
     except (OSError, TypeError, SyntaxError):
         return None
 
@@ -44,7 +45,8 @@ def _source_of(code: CodeType) -> str:
     ``inspect.getsource`` returns the same, but is slow: it looks for the file of every loaded module. So
     it is called only if the file of the code cannot be read directly.
     """
-    # All texts that ``exec`` runs have this name. Python 3.13 gives it the lines of ``python -c``.
+    # Python names all texts that ``exec`` runs ``<string>``. Python 3.13 returns the lines of ``python
+    # -c`` for this name, which would be wrong here.
     if code.co_filename == "<string>":
         raise OSError
     linecache.checkcache(code.co_filename)

@@ -56,8 +56,8 @@ class Reach:
     """A ``Reach`` says what a command may read besides the files that its arguments name.
 
     ``unknown``: the name of the first program in the command that this module does not know; empty if it
-    knows all. ``folders``: folders that it reads as a whole. ``is_closed``: True if the command reads no
-    file, whatever its arguments are, such as ``uname``.
+    knows all. ``folders``: folders that the command reads as a whole. ``is_closed``: True if the command
+    reads no file, whatever its arguments are, such as ``uname``.
     """
 
     unknown: str
@@ -66,11 +66,11 @@ class Reach:
 
 
 def reach_of(program: str, given: object, folder: str | None) -> Reach:
-    """Returns what a command may read.
+    """Returns a ``Reach`` that says what a command may read.
 
     ``program``: the name or path of the program that is started; empty for the shell of the system.
-    ``given``: the list of its arguments, of which the first is a name for the program; or the text of a
-    shell command. ``folder``: its working folder; None for the current one.
+    ``given``: the text of a shell command, or the list of the program's arguments (the first is a name
+    for the program). ``folder``: its working folder; None for the current one.
     """
     here = folder or str(Path.cwd())
     if isinstance(given, (str, bytes)):
@@ -89,7 +89,7 @@ def _joined(found: Iterator[Reach]) -> Reach:
 
 
 def _of_shell(text: str, here: str) -> Iterator[Reach]:
-    """Yields a ``Reach`` for each command in the text of a shell command, such as both in ``cd notes;
+    """Yields a ``Reach`` for each command in a text for the shell: for ``cd`` and ``grep`` in ``cd notes;
     grep x *``. ``here``: the working folder."""
     if _COMPUTED.search(text):
         yield Reach("sh")
@@ -143,9 +143,9 @@ def _of_a_program(program: str, rest: Sequence[str], here: str) -> Reach:
 
 
 def _is_of_the_system(program: str) -> bool:
-    """Returns True iff the name of a program tells what the program does. This holds for a program in a
-    folder of the system, and for a name that no installed program has: such a name is a command of the
-    shell itself, or cannot be started."""
+    """Returns True iff the name of a program tells what the program does. This is so for a program in a
+    folder of the system. It is also so for a name that no installed program has: this is a command of the
+    shell itself, or a command that cannot be started."""
     found = which(program)
     return found is None or str(Path(found).absolute()).startswith(_INSTALLED)
 
@@ -158,9 +158,9 @@ def _of_a_shell(name: str, rest: Sequence[str], here: str) -> Reach:
 
 
 def _of_python(name: str, rest: Sequence[str], here: str) -> Reach:
-    """Returns what ``python`` may read. Code that is not pure (see ``is_pure``) and modules that are run
-    by ``-m`` count as unknown programs. ``rest``: the arguments of ``python``. ``here``: the working
-    folder."""
+    """Returns what ``python`` may read. Modules that are run by ``-m`` count as unknown programs, and so
+    does code that may read files or change something outside of its process. ``rest``: the arguments of
+    ``python``. ``here``: the working folder."""
     words = [*rest]
     while words and words[0].startswith("-") and words[0] not in {"-c", "-m"}:
         words.pop(0)
@@ -202,9 +202,8 @@ def is_pure(code: str) -> bool:
 
 
 def _of_git(rest: Sequence[str], here: str) -> Reach:
-    """Returns what a ``git`` command may read: the repository's history, and, for most commands, also all
-    files in its working folder. ``rest``: the arguments of ``git``. ``here``: the folder in which it is
-    called."""
+    """Returns what a ``git`` command may read: the repository's history, and, for most commands, all
+    files in the working folder too. ``rest``: the arguments of ``git``. ``here``: the working folder."""
     words = [*rest]
     while words and words[0].startswith("-") and words[0] not in OF_HISTORY:
         option = words.pop(0)
@@ -221,14 +220,14 @@ def _of_git(rest: Sequence[str], here: str) -> Reach:
 
 
 def _repository(path: Path) -> Path:
-    """Returns the folder with the history of a Git repository. ``path``: its ``.git``, which is this
-    folder itself, or, in a worktree, a file that names it."""
+    """Returns the folder that holds the history of a Git repository. ``path``: the ``.git`` of a working
+    folder. Usually it is that folder; in a worktree, it is a file that contains the folder's path."""
     try:
         named = "" if path.is_dir() else path.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
     except (OSError, UnicodeDecodeError):
         return path
-    # A worktree has a folder of its own inside the repository's ``.git``. What all worktrees share is in
-    # ``.git`` itself.
+    # A worktree's own folder is inside the repository's ``.git``. The history, which all worktrees share,
+    # is in ``.git`` itself.
     found = Path(path.parent, named) if named else path
     return next((each for each in found.parents if each.name == ".git"), found)
 

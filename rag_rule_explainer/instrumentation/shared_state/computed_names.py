@@ -22,7 +22,7 @@ _TAKING = {
     "methodcaller": 0,
     "attrgetter": 0,
 }
-"""Functions that take the name of an attribute, each with the index of that argument."""
+"""Functions that take the name of an attribute, each with the index of the argument that is the name."""
 _OF_OBJECTS = frozenset({"__getattribute__", "__getattr__"})
 _SETTERS = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 _FILLING = frozenset({"update", "setdefault", "pop"})
@@ -65,7 +65,7 @@ def _sets_any(node: ast.AST) -> bool:
     if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
         return _is_namespace(node.func.value)
     # A setter, such as ``setattr``, may be passed to another function, such as ``map`` or ``partial``,
-    # which calls it.
+    # which calls it. The names that it sets are then unknown.
     return any(isinstance(each, ast.Name) and each.id in _SETTERS for each in node.args)
 
 
@@ -75,8 +75,8 @@ def _is_namespace(node: ast.expr) -> bool:
 
 @lru_cache(maxsize=2048)
 def _patterns_in(code: CodeType) -> frozenset[str]:
-    """Returns a regular expression for each name that the code computes, such as ``_.*`` for
-    ``"_" + x``."""
+    """Returns a regular expression for each name that the code computes: ``_.*`` for ``"_" + x``, for
+    example."""
     tree = tree_of(code)
     found = (_taken_by(node) for node in ast.walk(tree)) if tree is not None else ()
     return frozenset(

@@ -1,5 +1,5 @@
-"""This module lists the objects to which a function or an object refers, each with the name that refers
-to it."""
+"""This module lists the objects to which a function or an object refers, each with the name by which it
+refers to them."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator, Mapping

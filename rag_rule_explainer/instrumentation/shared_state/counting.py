@@ -2,7 +2,7 @@
 
 A comparison of the runs' prompts does not always show the influence of such a value: code such as "every
 third turn, drop the first document" may do the same in all compared runs. Counters that no code reads are
-harmless. So are counters whose only use is to make a run fail at a limit.
+harmless. Counters that only make a run fail at a limit are harmless too.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,7 +44,8 @@ class Counted:
 
 
 def deciding(before: Holdings, after: Holdings, is_meaningless: Callable[[str], bool]) -> Counted | None:
-    """Returns a number or flag that a run changed and that the code reads; None if there is none.
+    """Returns a number or flag that a run changed and that the application's code reads; None if there is
+    none.
 
     ``before``, ``after``: the application's state before and after the run. ``is_meaningless``: returns
     True iff the user ignores changes of the value with this ``place``.
@@ -57,8 +58,8 @@ def deciding(before: Holdings, after: Holdings, is_meaningless: Callable[[str], 
 
 
 def is_shown(holdings: Holdings, name: str) -> bool:
-    """Returns True iff code that a run may call puts a value with this name into a text. ``holdings``:
-    the application's state, which includes its code."""
+    """Returns True iff code that a run may call puts a value of this name into a text. ``holdings``: the
+    application's state, which includes its code."""
     return any(reads(code, name, in_texts=True, decides=False) for _, code in _running(holdings))
 
 
@@ -77,8 +78,8 @@ def is_read(holdings: Holdings, name: str, *, in_texts: bool = True) -> bool:
 
 
 def is_named(holdings: Holdings, name: str) -> bool:
-    """Returns True iff a string in code that a run may call contains this name, as in ``getattr(app,
-    "mode")`` or ``"{app.mode}".format(app=app)``."""
+    """Returns True iff a string in code that a run may call contains this name. Code can read a value by
+    such a string, as in ``getattr(app, "mode")`` or ``"{app.mode}".format(app=app)``."""
     return any(is_in_texts(code, name) for _, code in _running(holdings))
 
 
@@ -103,13 +104,13 @@ def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
         )
     for held in after.all:
         earlier = before.of(held.thing)
-        # A dict or set may have one entry for each session, and so grow with each run. That is harmless,
-        # so only lists are checked.
+        # A dict or a set may grow with each run, for example by an entry for each session. That is
+        # harmless, so only lists are checked.
         if earlier is None or not isinstance(held.thing, list) or not held.name:
             continue
         if earlier.size != held.size and after.is_in_users(held):
-            # The entries of a list may appear in a request to a model, where a change would be seen. The
-            # number of entries does not appear there, but the user's code may depend on it.
+            # If the entries of a list are in a request to a model, a comparison of requests shows that
+            # they changed. The number of entries is in no request, but the user's code may depend on it.
             yield Counted(place_in(after, held, ""), f"len({held.name})", earlier.size, held.size)
 
 
@@ -121,7 +122,7 @@ def _is_flag(value: object) -> bool:
 
 
 def place_in(holdings: Holdings, held: Held, name: str) -> str:
-    """Returns the name of a value after the name of the object that has it, such as ``Chat.turn``. The
+    """Returns the name of a value, with the name of the object that has it, such as ``Chat.turn``. The
     user's ``ignore=`` patterns are compared with this text. ``name``: the name of the value in
     ``held``."""
     names = [name] if name else []
@@ -169,9 +170,10 @@ def _may_be_meant(name: str, functions: list[tuple[Held, FunctionType]], *, of_a
 
 
 def _names_of(function: FunctionType, kind: type) -> set[str]:
-    """Returns the names of the attributes of a class and its bases that are this function: as a method, a
-    static or class method, or the getter of a property."""
-    # The attributes of a class may be objects of any kind, so they are compared by identity only.
+    """Returns the names under which a class or one of its bases has this function: as a method, a static
+    or class method, or the getter of a property."""
+    # Attributes may be objects of any kind, whose ``==`` may do anything. So they are compared by
+    # identity.
     return {
         name
         for each in kind.__mro__
@@ -189,12 +191,15 @@ def _function_of(held: Any) -> Any:
 
 
 def is_for_others(holder: object, function: FunctionType) -> bool:
-    """Returns True for a method of the user's that runs only if the user's code names it. ``holder``: the
-    object or the class that has the method.
+    """Returns True for a user's method that runs only if the user's code names it. ``holder``: the object
+    or the class that has the method.
 
-    Returns False for methods that may run although no code names them: special methods, which Python
-    calls (``if gate:`` calls ``__bool__``); methods that override a framework's method; methods that a
-    decorator may have registered; and methods that have a second name (an alias).
+    Returns False for methods that may run although no code names them:
+
+    - special methods, which Python calls (``if cart:`` calls ``__bool__`` of ``cart``);
+    - methods that override a framework's method;
+    - methods that a decorator may have registered;
+    - methods that have a second name (an alias).
     """
     kind = holder if isinstance(holder, type) else type(holder)
     if function.__name__.startswith("__") and function.__name__.endswith("__"):

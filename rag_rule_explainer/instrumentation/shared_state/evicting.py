@@ -11,7 +11,7 @@ from .writing import Written, label_of
 
 
 def is_evicting(written: Written) -> bool:
-    """Returns True iff a write only drops an entry of a cache that is too large."""
+    """Returns True iff a write only drops an entry of a cache because the cache is too large."""
     tree = tree_of(written.code)
     owner = getattr(written.node, "value", None)
     return tree is not None and any(
@@ -20,8 +20,8 @@ def is_evicting(written: Written) -> bool:
 
 
 def evicting_nodes(node: ast.AST) -> Iterator[int]:
-    """Yields the ``id()`` of the nodes that name the cache in ``if len(cache) > 100: cache.popitem()``;
-    nothing for other code."""
+    """Yields the ``id()`` of each syntax node for the name ``cache`` in an ``if`` such as ``if len(cache)
+    > 100: cache.popitem()``; nothing for other code."""
     if not isinstance(node, (ast.If, ast.While)) or node.orelse:
         return
     size = node.test.left if isinstance(node.test, ast.Compare) else None

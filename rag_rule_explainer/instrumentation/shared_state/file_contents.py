@@ -10,8 +10,8 @@ _LARGEST = 1_000_000
 """The size in bytes of the largest file that is compared by content. Larger files are compared by their
 size and the time of their last change."""
 _MOST_LINES = 100_000
-"""The maximum number of lines of a database in shared memory that are compared, written out as SQL
-statements."""
+"""The maximum number of SQL statements that are compared of a database in shared memory. They are the
+statements that would create its content."""
 
 
 def is_shared_memory(database: str) -> bool:
@@ -33,9 +33,9 @@ def _of_memory(database: str) -> bytes:
 
 
 def content_of(path: str) -> bytes:
-    """Returns a digest that differs if the file or folder was changed in between. For a folder, it is
-    made of the names in it; for a file, of its content, and of its write-ahead log if it is a database. A
-    missing file has a digest too."""
+    """Returns a digest of the file or folder at ``path``. Two digests differ if the file or folder was
+    changed in between. The digest of a folder is made of the names in it; that of a file, of its content,
+    and of its write-ahead log if it is a database. A missing file has a digest too."""
     if is_shared_memory(path):
         return _of_memory(path)
     digest = blake2b(digest_size=16)

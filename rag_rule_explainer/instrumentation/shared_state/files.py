@@ -1,8 +1,7 @@
 """This module finds files by which one run influences a later one.
 
-A run may read files that it wrote itself. But if a run reads a file that a run on other sources wrote, or
-if a file has a different content for runs on different sources, runs depend on more than their own
-sources.
+A run may read files that it wrote itself. It depends on more than its own sources if it reads a file that
+a run on other sources wrote, or a file that has different contents in runs on different sources.
 """
 
 import os
@@ -21,8 +20,8 @@ from .written_files import WrittenFiles
 
 _OF_IMPORTS = (".pyc", ".so")
 _CODE = (".py", ".pyi")
-"""The endings of files with Python code. Imports read such files in any run, so a read is recorded only
-if a run has written the file."""
+"""The endings of files with Python code. Every run may import such files, so a read of one is recorded
+only if a run has written the file."""
 _PATTERN = re.compile(r"[*?\[]")
 _ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix)})
 _UNDER = ("/proc/", "/dev/", "/sys/")
@@ -57,26 +56,27 @@ class Reader:
 @dataclass(slots=True, eq=False)
 class Files:
     """This class records which run wrote and read which file. A field is empty or None if there is no
-    such file.
-
-    ``carried``: the first file by which a run influenced a later one. ``database``: the first such
-    database. ``shared``: a file that a run read after writing it; parallel runs would disturb each other,
-    so runs are made one at a time. ``connects``: True if a run connected to a database file.
-    ``databases``: the files of the databases. ``written``: records which files runs wrote. ``touched``: a
-    file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending. The
-    last two matter only if the code asks for such properties of files. ``programs``: the programs that
-    were started during runs, by name, if it is unknown what they store.
-    """
+    such file."""
 
     carried: Left | None = None
+    """The first file by which a run influenced a later one."""
     database: Left | None = None
+    """The first database by which a run influenced a later one."""
     shared: str = ""
+    """A file that a run read after writing it; parallel runs would disturb each other, so runs are made
+    one at a time."""
     connects: bool = False
+    """True if a run connected to a database file."""
     databases: set[str] = field(default_factory=set[str])
+    """The files of the databases."""
     written: WrittenFiles = field(default_factory=WrittenFiles)
+    """Records which files runs wrote."""
     touched: str = ""
+    """A file whose mode, time or size a run set; matters only if code of the user's reads such data."""
     appended: str = ""
+    """A new file that a run opened for appending; matters only if the user's code reads file sizes."""
     programs: dict[str, Left] = field(default_factory=dict[str, Left])
+    """The programs that were started during runs, by name, if it is unknown what they store."""
     _writers: dict[str, Reader] = field(default_factory=dict[str, Reader])
     _own: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     _found: defaultdict[str, dict[Hashable, tuple[bytes, str]]] = field(
@@ -147,9 +147,9 @@ class Files:
 
     def handed(self, argument: str, run: Reader, *, times: bool = False) -> None:
         """Records that a run is about to start a process with this argument. If the argument is the name
-        of a file or a folder, the process may read it, read its mode, or see that it does not exist. If
-        the argument is a pattern, such as ``part-*.md``, the process may read all files that the pattern
-        matches.
+        of a file or a folder, the process may read the file, its mode, or the fact that it does not
+        exist. If the argument is a pattern, such as ``part-*.md``, the process may read all files that
+        match the pattern.
 
         ``times``: True if the effect of the process may depend on the times at which files were changed.
         """
@@ -189,8 +189,8 @@ class Files:
         self._setters.setdefault(_absolute(path, folders=True), run)
 
     def searched(self, folder: str, run: Reader, *, times: bool = False) -> None:
-        """Records that a run is about to start a process that may read everything in a folder. What the
-        run itself has written there is left out. ``times``: see ``handed``."""
+        """Records that a run is about to start a process that may read everything in a folder. Leaves out
+        what this run itself has written there. ``times``: True if the times of files matter to it."""
         full = str(Path(folder).absolute())
         if _is_of_the_system(full):
             return
@@ -210,8 +210,8 @@ class Files:
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
         # A new file that is opened for appending is probably a log, and code rarely asks whether a log
-        # exists. So it is recorded only in ``appended``, and not in ``_made``. If a run made the folder
-        # of the file, only the folder is recorded.
+        # exists. So it is recorded in ``appended``, and not in ``_made``. If a run made the folder of the
+        # file, only the folder is recorded.
         is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
         if path in self._made or (is_new and not adds):
             self._made[path].add(run.number)
@@ -237,8 +237,8 @@ class Files:
     def _difference(
         self, path: str, run: Reader, content: bytes | None = None, *, known_as: str = ""
     ) -> str:
-        """Returns a clause for messages that says that a run on other sources found a different content
-        at this path; empty if none did.
+        """Returns a clause for messages, which says that a run on other sources found a different content
+        at this path; empty if no run did.
 
         ``content``: a digest of the present content; None to read it from the path. ``known_as``: the key
         under which the digests of earlier runs are stored; empty for the path itself.
@@ -255,11 +255,11 @@ class Files:
             self.carried = Left(path, clause)
 
     def left(self) -> str:
-        """Returns the path of a file that a run made or removed, and whose existence later runs may
-        check.
+        """Returns the path of a file that a run made or removed, if later runs may check whether it
+        exists; empty if there is none.
 
-        Returns an empty text if there is none. The files in a folder are ignored if several runs made
-        files there and no two of them used the same name: no run then checks the file of another run.
+        If several runs made files in a folder and all chose different names, the files in this folder are
+        ignored: no run then checks the file of another run.
         """
         made_in = defaultdict[str, list[str]](list)
         for path in self._made:

@@ -9,7 +9,8 @@ from pathlib import Path
 from .file_contents import description_of
 
 _MOST_ENTRIES = 5000
-"""The largest number of entries of a folder that is looked at, counted at all depths."""
+"""The maximum number of entries in a folder, counted at all depths. The content of a larger folder is not
+compared."""
 _LARGEST, _MOST_BYTES = 65_536, 4_000_000
 """The largest size in bytes of a file whose content is read, and the largest number of bytes that are
 read from all files together. Other files are compared by their size and the time of their last change."""
@@ -38,15 +39,15 @@ def content_of_folder(path: str, without: Collection[str], *, times: bool = Fals
                 content = Path(entry.path).read_bytes() if entry.is_file() else b""
             else:
                 content = f"{known.st_size} {known.st_mtime_ns}".encode()
-        except OSError:  # it was removed in the meantime, or may not be read
+        except OSError:  # the file was removed in the meantime, or may not be read
             content = b"none"
         digest.update(b"%d %s" % (len(content), content))
     return digest.digest()
 
 
 def _entries(path: str) -> Iterator[os.DirEntry[str]]:
-    """Yields the entries of a folder and of the folders in it, sorted, so that the order is always the
-    same."""
+    """Yields the entries of a folder and of the folders in it. They are sorted, so that the order is
+    always the same."""
     try:
         with os.scandir(path) as found:
             entries = sorted(found, key=lambda each: each.name)

@@ -12,8 +12,8 @@ _MAKING_UP = frozenset({"uuid1", "uuid4", "uuid6", "uuid7", "token_hex", "token_
 
 
 def has_fresh_key(written: Written, changed: ast.expr) -> bool:
-    """Returns True iff ``changed`` is an entry whose key is a random id that the same function generated,
-    as in ``session = uuid4().hex; chats[session].append(question)``."""
+    """Returns True iff ``changed`` is an entry whose key is a random id that the same function generated:
+    ``chats[session]`` after ``session = uuid4().hex``, for example."""
     if not (isinstance(changed, ast.Subscript) and isinstance(changed.slice, ast.Name)):
         return False
     tree, key = tree_of(written.code), changed.slice.id
@@ -24,8 +24,8 @@ def has_fresh_key(written: Written, changed: ast.expr) -> bool:
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and node.id == key and not isinstance(node.ctx, ast.Load)
     ]
-    # The key counts only if all its values are random ids. A parameter or a loop variable of the same
-    # name may give it another value.
+    # The key counts only if every value that it gets is a random id. A parameter or a loop variable of
+    # the same name may have another value.
     made_up = [each for each in _targets_made_up(tree) if each.id == key]
     return bool(made_up) and len(stored) == len(made_up) and not _is_parameter(tree, key)
 
@@ -37,9 +37,9 @@ def _targets_made_up(tree: ast.AST) -> Iterator[ast.Name]:
 
 
 def _makes_up(value: ast.expr) -> bool:
-    """Returns True iff the expression is a random id that is generated here, perhaps as a text:
-    ``uuid4()``, ``uuid4().hex`` or ``str(uuid4())``. Values that are computed from an id do not count:
-    ``uuid4().int % 2`` may be equal in two runs."""
+    """Returns True iff the expression generates a random id, perhaps as a text: ``uuid4()``,
+    ``uuid4().hex`` or ``str(uuid4())``. Returns False for values that are computed from an id, because
+    they may be equal in two runs: ``uuid4().int % 2``."""
     if isinstance(value, ast.Attribute) and value.attr == "hex":
         return _makes_up(value.value)
     if not isinstance(value, ast.Call):

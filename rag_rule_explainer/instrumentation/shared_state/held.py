@@ -14,24 +14,25 @@ from .reaching import FRAMEWORKS, SIMPLE, is_opaque, is_users
 _LOOKED_INTO = (FunctionType, CodeType, MethodType, partial, dict, *COLLECTIONS, *NAMESPACES)
 _SIMPLE = SIMPLE | {FunctionType, MethodType}
 _STATELESS = (type(None), type, ModuleType, BuiltinFunctionType, bytes)
-"""Values of these classes count as unchanged by runs, unless their content is searched, as that of the
-user's own classes is."""
+"""Objects of these classes have no state that runs change. An exception are the user's own classes, whose
+attributes are searched."""
 _UNREAD, _PLAIN, _FOLLOWED, _POSITION, _VARIABLE, _OUTSIDE = range(6)
-"""The kinds of values: those that are left out, texts and numbers, objects whose content is searched,
-iterators, context variables, and objects whose content is not searched, such as a client."""
+"""The kinds of values. ``_UNREAD`` values are ignored. ``_PLAIN`` are texts and numbers. ``_FOLLOWED``
+are objects whose content is searched. ``_POSITION`` are iterators, ``_VARIABLE`` are context variables.
+``_OUTSIDE`` are objects whose content is not searched, such as a client."""
 _FOLLOWING, _TOLD, _OUTER = {_FOLLOWED, _VARIABLE}, {_PLAIN, _POSITION}, {_OUTSIDE, _VARIABLE}
 _MAY_CHANGE = {_UNREAD, _POSITION, _VARIABLE, _OUTSIDE}
-"""The kinds of values that may differ at another moment although the object is the same one. Such values
-are read again in each comparison."""
+"""The kinds of values whose state may differ at another moment although the object is the same. Their
+state is read again in each comparison."""
 _ANYTHING = object()
-"""This object stands for a value that was not kept alive. A later value at its place is compared with
-what was stored of it, not with the object itself."""
+"""This object replaces a value that must not be kept alive. A later value is then compared with the
+stored description of the value, and not with the value itself."""
 
 Plain = str | int | float
 NamedValues: TypeAlias = list[tuple[str, Any]]
 
 
-# As a default factory, an alias such as ``list[int]`` would take several times as long.
+# This is a default factory because an alias such as ``list[int]`` would take several times as long.
 def _empty_list() -> list[Any]:
     return []
 
@@ -42,30 +43,32 @@ def _empty_dict() -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Held:
-    """A ``Held`` is one object that was found in an application, with its content.
-
-    ``name``: the name by which its holder refers to it. ``holder``: the index in ``Holdings.all`` of the
-    object that refers to it; None for the application. ``is_users``: True if the object, or its class, is
-    the user's. ``size``: the number of entries of a collection, else 0. ``is_of_model``: True if the
-    object belongs to a model. ``plain``: the texts and numbers in it, each with its name; entries of a
-    collection without a text as key have an empty name. ``states``: for each object in it whose content
-    has no names, such as a queue, a text that changes with the content; the key is the object's name.
-    ``values``: all attributes of a framework's object. ``followed``: the objects in it whose content is
-    searched, each with its name. ``outside``: the positions, in the list that ``read`` gets, of context
-    variables and of objects whose content is not searched.
-    """
+    """A ``Held`` is one object that was found in an application, with its content."""
 
     thing: object
     name: str
+    """The name by which another object, the holder, refers to this one."""
     holder: int | None
+    """The index in ``Holdings.all`` of the object that refers to this one; None for the application."""
     is_users: bool
+    """True if the object, or its class, is the user's."""
     size: int = 0
+    """The number of entries of a collection, else 0."""
     is_of_model: bool = False
+    """True if the object belongs to a model."""
     plain: list[tuple[str, Plain]] = field(default_factory=_empty_list)
+    """The texts and numbers in it, each with its name; entries of a collection without a text as key have
+    an empty name."""
     states: dict[str, str] = field(default_factory=_empty_dict)
+    """For each object in it whose content has no names, such as a queue, a text that changes with the
+    content; the key is the object's name."""
     values: dict[str, object] = field(default_factory=_empty_dict)
+    """All attributes of a framework's object."""
     followed: NamedValues = field(default_factory=_empty_list)
+    """The objects in it whose content is searched, each with its name."""
     outside: list[int] = field(default_factory=_empty_list)
+    """The indices, in the list that ``read`` gets, of context variables and of objects whose content is
+    not searched."""
     _entries: NamedValues | None = None
     _changing: list[tuple[int, int, Any]] = field(default_factory=_empty_list)
 
@@ -100,9 +103,10 @@ class Held:
                 self._entries[position] = entries[position][0], _ANYTHING
 
     def has_still(self, entries: NamedValues, size: int, *, is_of_model: bool) -> bool:
-        """Returns True only if the object's content is still what ``read`` stored. This check is much
-        cheaper than a second ``read``. ``entries``, ``size``, ``is_of_model``: as they are now; see
-        ``read`` and ``Held``."""
+        """Returns True only if the object's content is certainly still what ``read`` stored. This check
+        is much cheaper than a second ``read``. ``entries``: everything that is in the object now, each
+        with its name. ``size``: the present number of entries of a collection, else 0. ``is_of_model``:
+        True if the object now belongs to a model."""
         if self._entries is None or (len(entries), size, is_of_model) != (
             len(self._entries),
             self.size,
@@ -114,7 +118,8 @@ class Held:
                 return False
         for position, kind, content in self._changing:
             now, value = self._sorted(*entries[position])
-            # The default value of a variable is the user's, who may define what ``==`` does.
+            # The value of a context variable may be an object of the user's, whose ``==`` may do
+            # anything. So it is compared by identity.
             if now != kind or (value is not content and (kind == _VARIABLE or value != content)):
                 return False
         return True
@@ -125,8 +130,8 @@ class Held:
         return self if is_same else replace(self, name=name, holder=holder)
 
     def _sorted(self, name: str, value: Any) -> tuple[int, Any]:
-        """Returns the kind of a value, and what is stored of it."""
-        if type(value) in _SIMPLE:  # a fast path for most values
+        """Returns the kind of a value, such as ``_PLAIN``, and what is stored of the value."""
+        if type(value) in _SIMPLE:  # most values have these types, so they are checked first
             return _FOLLOWED, value
         if is_opaque(value):
             return _UNREAD, None
@@ -139,10 +144,11 @@ class Held:
 
 
 def _read(value: object) -> tuple[int, Any]:
-    """Returns the kind of an object that is neither a text nor a number, and what is stored of it.
-    ``_UNREAD`` is preliminary: ``_sorted`` changes it to ``_OUTSIDE`` for an object that has a name."""
+    """Returns the kind of an object that is neither a text nor a number, and what is stored of the
+    object. If the kind is ``_UNREAD`` and the object has a name, ``_sorted`` changes the kind to
+    ``_OUTSIDE``."""
     if isinstance(value, ContextVar):
-        # If the variable's default value is a collection, all runs share it.
+        # This is the value in the current context; None if the variable has none there.
         return _VARIABLE, cast("ContextVar[Any]", value).get(None)
     position = position_of(value)
     if position is not None:
@@ -158,8 +164,8 @@ def _is_looked_into(value: object) -> bool:
     module = (value if isinstance(value, type) else type(value)).__module__
     if isinstance(value, type):
         return is_users(module)
-    # functools sets this attribute on a wrapper, such as a cached function. The wrapped function may be
-    # the user's.
+    # ``functools`` sets ``__wrapped__`` on a wrapper, such as a cached function. The wrapped function may
+    # be the user's, so the wrapper is searched.
     if "__wrapped__" in attributes_of(value):
         return True
     return module.startswith(FRAMEWORKS) or is_users(module)

@@ -63,7 +63,8 @@ class Holdings:
         self._waiting: deque[tuple[object, str, int | None]] = deque([(application, "", None)])
         while self._waiting:
             self._look(*self._waiting.popleft())
-        # Else all holdings that were ever read would be kept alive.
+        # This reference is removed, because otherwise all holdings that were ever read would be kept
+        # alive.
         self._earlier = None
 
     def texts(self) -> Iterator[str]:
@@ -82,8 +83,8 @@ class Holdings:
         return None if place is None else self.all[place]
 
     def above(self, held: Held) -> Iterator[Held]:
-        """Yields the holder of this object (the object that refers to it), the holder's holder, and so on
-        up to the application."""
+        """Yields the holder of this object (the object that refers to it), then the holder of the holder,
+        and so on up to the application."""
         while held.holder is not None:
             held = self.all[held.holder]
             yield held
@@ -95,9 +96,8 @@ class Holdings:
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:
-        """Returns True iff ``held`` is the user's object, or a collection that belongs to one. This may
-        be an object that was found inside a framework's language model, at any depth; ``is_in_users``
-        leaves out such objects."""
+        """Returns True iff ``held`` is the user's object, or a collection that belongs to one, even if it
+        was found inside a framework's language model."""
         if held.is_users:
             return True
         if not is_collection(held.thing):
@@ -106,8 +106,8 @@ class Holdings:
         return owner is not None and (owner.is_users or isinstance(owner.thing, (partial, MethodType)))
 
     def names(self, held: Held) -> Iterator[str]:
-        """Yields the name of a collection, and the names of the collections that contain it, from the
-        inside out; nothing for any other object. A name may be empty."""
+        """Yields the name of a collection, and then the names of the collections that contain it, from
+        the inside out. Yields nothing for any other object. A name may be empty."""
         for each in (held, *self.above(held)):
             if not is_collection(each.thing):
                 return
@@ -203,7 +203,7 @@ def _is_of_models(kind: type) -> bool:
 
 def is_resting(thing: object, value: object, tools: Collection[str] | None) -> bool:
     """Returns True iff ``thing`` is a framework's tool that may not run, and ``value`` is a function that
-    this tool calls. ``tools``: the names of the only tools that may run; None if all may."""
+    this tool calls. ``tools``: the names of the only tools that may run; None if all tools may run."""
     if (
         tools is None
         or not isinstance(value, (FunctionType, MethodType, partial))

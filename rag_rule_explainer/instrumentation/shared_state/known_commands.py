@@ -37,7 +37,7 @@ RUNNING = (
     *("-exec", "-ok", "--pre", "--exec", "system(", ".shell", ".system", "--to-command", "--filter"),
     *("--checkpoint-action", "--lua-filter", "getline"),
 )
-"""Texts in the arguments of a command. By them, the command runs other commands or reads further files.
+"""Texts in the arguments of a command by which the command runs other commands or reads further files.
 Examples are ``-exec`` of ``find``, and ``system(`` in a program for ``awk``."""
 
 OF_HISTORY = _names(
@@ -64,4 +64,4 @@ PURE = _names(
     time typing unicodedata uuid zlib
     """
 )
-"""Modules by which Python code changes nothing outside of its process."""
+"""Modules that change nothing outside of the Python process."""

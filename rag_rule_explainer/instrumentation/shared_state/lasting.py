@@ -1,8 +1,8 @@
 """This module reads an application's code and objects to find state that lasts from one run to the next
 and may influence it.
 
-Such state may occur in no prompt, or may be equal in all runs on all sources. A comparison of prompts
-then does not show it.
+Such state may be in no prompt, or may be equal in all runs on all sources. Comparing prompts then does
+not find it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator
@@ -40,14 +40,14 @@ them."""
 
 _ASKING_FOR_SIZES = frozenset({"getsize", "stat", "lstat", "fstat", "getmtime"})
 
-# Typed as Any, because pyright would report unknown types of their contents.
+# These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet)
 """Collections of weak references, from which an entry disappears as soon as nothing else refers to it. An
 entry that is still there after all runs is state that lasts from run to run."""
 
 EVERYTHING = "all sources"
-"""This text identifies a run on all sources. Other runs are identified by the sources that they
-retain."""
+"""This text identifies a run on all sources. A run on fewer sources is identified by the sources that it
+retains."""
 
 
 @dataclass(slots=True, eq=False)
@@ -89,13 +89,13 @@ class Lasting:
         *,
         is_missed: bool = False,
     ) -> None:
-        """Stores the application's state after the baseline and before the first replay, and searches the
-        code for places that write lasting state.
+        """Stores the application's state between the baseline and the first replay, and searches its code
+        for places that write state which lasts from run to run.
 
-        ``after``: this state. ``reading``: the objects in ``after`` whose code may run in replays. State
-        that only other code reads, such as that of tools which do not run again, is left out.
-        ``variables``: context variables that cannot be reset. ``is_missed``: True if the state was first
-        read after the baseline had run; every value then counts as changed by the baseline.
+        ``after``: this state. ``reading``: the objects in it whose code may run in replays. State that
+        only other code reads, such as that of tools which do not run again, is ignored. ``variables``:
+        context variables that cannot be reset. ``is_missed``: True if the state was first read after the
+        baseline had run; every value then counts as changed by the baseline.
         """
         self._sticking = sticking_in(after, reading, self.emptied)
         self._start = {each.name: contents_of(after, each.name) for each in self._sticking}
@@ -122,9 +122,9 @@ class Lasting:
             yield Left(place_of(each)[0], f"{each.clause}, where the next run finds it")
 
     def look(self, now: Callable[[], Holdings], sources: Hashable) -> None:
-        """Compares the state after a replay with the state after the baseline. Must be called only if no
-        other run was active during this replay. ``now``: returns the current state. ``sources``:
-        identifies the replay's sources."""
+        """Compares the state after a replay with the state after the baseline. Call it only if no other
+        run was active during this replay. ``now``: returns the current state. ``sources``: identifies the
+        replay's sources."""
         if not self._sticking:
             return
         holdings = now()
@@ -137,9 +137,9 @@ class Lasting:
                 self._changed.setdefault(each.name, each)
 
     def look_inside(self) -> None:
-        """Compares the frameworks' objects at the start of a replay with their state before the baseline.
-        A difference means that the baseline changed the object, and that the replay did not get a copy of
-        the object's earlier state."""
+        """Records which values of the frameworks' objects differ, at the start of a replay, from their
+        state before the baseline. The baseline has changed these values, and the replay uses the changed
+        objects instead of copies of the earlier ones."""
         for each in self._sticking or ():
             if not each.keyed and any(
                 is_otherwise(held) for held in of_frameworks(self.before, each.name)
@@ -153,8 +153,8 @@ class Lasting:
         return frozenset((*self._changed, *self._unexplained))
 
     def found(self) -> Left | None:
-        """Returns lasting state that is known so far and that the user does not ignore; None if there is
-        none."""
+        """Returns some state that lasts from run to run, among the state that is known so far and that
+        the user does not ignore; None if there is none."""
         return next((each for each in self._all() if not self.is_harmless(each.place)), None)
 
     def _all(self) -> list[Left]:
@@ -170,8 +170,8 @@ class Lasting:
         files = self.outside.files
         found += files.programs.values()
         left = files.left() or files.touched
-        # A file to which runs only append, such as a log, influences a run only if code asks for its
-        # size.
+        # A file to which runs only append, such as a log, influences a run only if the application's code
+        # asks for the size of files.
         appended = files.appended if self._names_one_of(_ASKING_FOR_SIZES) else ""
         left = left if left and self.asks_for_files else appended
         if left:
@@ -183,7 +183,7 @@ class Lasting:
             if self.is_tried(each.name) and each.name not in self._in_frameworks:
                 continue
             grown = self._grown.get(each.name, 0)
-            # If every subset of sources got its own entry, no run reads the entry of a different run.
+            # If every subset of sources has its own entry, no run reads the entry of a different subset.
             if each.name in self._changed or 0 < grown < len(self._replayed):
                 found.append(Left(each.name, f"{each.written.clause}, where the next run finds it"))
         return found
@@ -195,8 +195,8 @@ class Lasting:
             if not each.keyed:
                 yield Left(each.name, f"{each.written.clause}, which is a model and goes by it")
         for each in self._sticking or ():
-            # If the code only creates the client (``is_made``), this is no reason for a doubt: later runs
-            # use the client as if it had existed before the first run.
+            # If the application's code only creates a client (``is_made``), this is no reason for a
+            # doubt: later runs use the client as if it had existed before the first run.
             own = () if each.is_made else (each.name,)
             names = (*own, *holders_of(each.written))
             outer = [after.outer[name] for name in names if name in after.outer]
@@ -227,12 +227,12 @@ class Lasting:
 
     @property
     def asks_for_files(self) -> bool:
-        """Returns True iff the code asks which files are there, or for their properties."""
+        """Returns True iff the application's code asks whether files exist, or for their properties."""
         return self._names_one_of(_ASKING)
 
     def files_read(self) -> list[str]:
-        """Returns the files that runs read. A database is left out if no run reads a table that another
-        one writes."""
+        """Returns the paths of the files that runs read. Leaves out a database if no run reads a table
+        that a run writes."""
         files, statements = self.outside.files, self._read_statements()
         is_harmless = statements.any and not statements.both
         return [each for each in files.read if not (is_harmless and each in files.databases)]

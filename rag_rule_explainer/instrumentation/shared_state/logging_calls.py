@@ -25,8 +25,8 @@ _HARMLESS = frozenset(
         *("perf_counter", "monotonic", "next"),
     }
 )
-"""The names of functions and methods that change no state. ``next`` changes an iterator, but code that
-depends on its position also names the iterator elsewhere, and that counts as a read of it."""
+"""The names of functions and methods that change no state. ``next`` changes an iterator; but code that
+depends on the iterator also names it in another place, where this is noticed."""
 _A_LOG = re.compile(r"log|console|print|warn", re.I)
 
 
@@ -36,11 +36,12 @@ _WHILE_WAITING = _CHANGING | {
     *("sleep", "monotonic", "time", "perf_counter", "min", "max", "abs", "float", "int", "len", "round"),
     *("acquire", "release"),
 }
-"""The names of functions and methods that a function may call if it only waits (see ``only_waits``): they
-read the time, compute with it, store times in a collection, or wait."""
+"""The names of functions and methods that a function may call and still counts as one that only waits, as
+a rate limiter does. They read the time, compute with it, store times in a collection, or wait."""
 
 _LEAVING = (ast.Raise, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Lambda)
-"""Kinds of statements and expressions by which a function does more than wait, such as ``raise``."""
+"""Kinds of statements and expressions that are not allowed in a function that only waits, such as
+``raise``."""
 _OF_ALL = frozenset({"locals", "vars", "eval", "exec"})
 """Functions that read variables without naming them."""
 
@@ -71,7 +72,7 @@ def logs(statement: ast.stmt) -> bool:
 
 
 def only_logged_in(function: ast.AST) -> frozenset[str]:
-    """Returns the local variables of a function whose values are only printed or logged."""
+    """Returns the local variables of a function whose values are used only for printing or logging."""
     every = [*ast.walk(function)]
     statements = [each.value for each in every if isinstance(each, ast.Expr)]
     logged = {
@@ -95,8 +96,8 @@ def only_waits(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     does.
 
     Such a function returns no value, raises nothing, and changes only attributes of its own object and
-    collections in them. If other code depends on such an attribute, it reads the attribute by its name,
-    which other checks find.
+    collections in them. Other code may depend on such an attribute, but it then reads the attribute by
+    its name, and other checks find this read.
     """
     every = [*ast.walk(function)]
     calls = [each for each in every if isinstance(each, ast.Call)]
@@ -138,7 +139,7 @@ def called_name(call: ast.Call) -> str:
 
 
 def _owner_of(call: ast.Call) -> str:
-    """Returns the last name in the expression whose method is called: ``log`` for ``self.log.info()``.
-    Returns an empty text if no method is called."""
+    """Returns the last name before the method in a call: ``log`` for ``self.log.info()``. Returns an
+    empty text if the call is not that of a method."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     return getattr(owner, "attr", "") or getattr(owner, "id", "")

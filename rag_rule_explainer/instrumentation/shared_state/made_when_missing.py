@@ -1,7 +1,7 @@
-"""This module recognises values that code creates only if they are missing, and from nothing that depends
-on the run. Examples are a chain that is built once, and a cache whose entries depend only on their keys.
+"""This module recognises values that code creates only if they are missing, and that are the same in
+every run. Examples are a chain that is built once, and a cache whose entries depend only on their keys.
 
-Every run would create an equal value, so it does not matter which run does.
+It does not matter which run creates such a value.
 """
 
 import ast
@@ -12,14 +12,14 @@ from .code import tree_of
 from .writing import label_of, locals_of, written_names
 
 _METHODS = frozenset({*vars(dict), *vars(list), *vars(set), "appendleft", "popleft", "extendleft"})
-"""The names of the methods of collections. Code that calls one on a cache may read any entry, and so may
-depend on which entries earlier runs created."""
+"""The names of the methods of collections. Code that calls such a method on a cache may read any entry,
+and so may notice which entries exist already."""
 _SELF = frozenset({"self", "cls"})
 
 
 def dependent_names(codes: Sequence[CodeType]) -> frozenset[str]:
-    """Returns the names of the shared values that the code changes and that may depend on the run. Leaves
-    out values that are created only if they are missing, as this module's docstring describes."""
+    """Returns the names of the shared values that these functions change and that may depend on the run.
+    Leaves out values that are created only if they are missing and are the same in every run."""
     written = frozenset(name for code in codes for name in written_names(code))
     return frozenset(name for name in written if not _is_made_when_missing(name, codes))
 
@@ -42,9 +42,8 @@ def _is_made_when_missing(name: str, codes: Iterable[CodeType]) -> bool:
 
 
 def _asked_by(node: ast.AST) -> Iterator[ast.AST]:
-    """Yields the expressions whose existence, truth, size or whole content this part of the code uses:
-    ``x`` in ``if x``, ``len(x)`` and ``for each in x``. Reading one entry, as in ``x[key]``, does not
-    count. ``node``: the part of the code, from its syntax tree."""
+    """Yields the expressions whose existence, truth, size or whole content a syntax node uses: ``x`` in
+    ``if x``, ``len(x)`` and ``for each in x``. Leaves out reads of one entry, as in ``x[key]``."""
     if isinstance(node, (ast.If, ast.While, ast.IfExp)):
         yield node.test
     elif isinstance(node, ast.Compare):
@@ -100,9 +99,9 @@ def _is_alike(first: ast.AST, second: ast.AST) -> bool:
 
 
 def _is_of(value: ast.expr, key: ast.expr | None, code: CodeType) -> bool:
-    """Returns True iff the value of an expression depends only on ``key`` and on what all runs share: it
-    uses no local variables, except ``self``, ``cls`` and those in ``key``. ``key``: the key under which
-    the code stores the value; None if there is none."""
+    """Returns True iff the value of an expression depends only on ``key`` and on values that all runs
+    share. The expression then contains no local variables except ``self``, ``cls`` and those in ``key``.
+    ``key``: the key under which the code stores the value; None if there is none."""
     inner = {each.arg for each in ast.walk(value) if isinstance(each, ast.arg)}
     known = set[str]() if key is None else _names_in(key)
     return not (_names_in(value) - inner - known - _SELF) & {*locals_of(code)}

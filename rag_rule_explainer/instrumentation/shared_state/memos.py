@@ -1,7 +1,8 @@
 """This module finds values that the first run computes from its sources and that later runs reuse.
 
-Code such as ``if self.cut is None: self.cut = mean(scores)`` makes all runs on all sources look equal.
-Two signs together show such a value: the baseline left it, and the code writes it only if it is missing.
+An example is ``if self.cut is None: self.cut = mean(scores)``. All runs on all sources then look equal.
+Such a value is recognised by two signs: the baseline left it, and the user's code writes it only if it is
+missing.
 """
 
 import ast
@@ -29,7 +30,8 @@ def first_made(
 ) -> Iterator[Left]:
     """Yields the values that the baseline left and that later runs reuse.
 
-    ``start``, ``after``, ``later``: the holdings before the baseline, after it, and after a later run.
+    ``start``, ``after``, ``later``: the state of the application before and after the baseline, and after
+    a later run.
     ``is_harmless``: a function that returns True iff the user ignores the value. Its arguments are the
     value's name in messages, such as ``'cut' of Chain``, and its key; the key is empty for a value that
     is no entry of a dict. ``emptied``: collections that every run empties first, so that nothing in them
@@ -47,20 +49,19 @@ def first_made(
             or (start.of(thing) is None and not _holder_was_there(start, after, held))
         ):
             continue
-        # A value that no run reads has no influence, such as a maximum for a report.
+        # A value that no code reads has no influence. An example is a maximum for a report.
         goes_by = is_read(after, label) or is_named(after, label)
         is_kept = _is_cached(thing, name) or (label in kept and goes_by)
         if not is_kept or _grows(after, later, held):
-            continue  # a growing dict has an entry for each session or run, so none is reused
+            continue  # a growing dict has an entry for each session or run, so no entry is reused
         place = after.named(held, "" if label == held.name else name)
         if not is_harmless(place, name if _is_dict(thing) else ""):
             yield Left(label, place)
 
 
 def _holder_was_there(start: Holdings, after: Holdings, held: Held) -> bool:
-    """Returns True iff the holder of this object (the object that refers to it) existed before the
-    baseline. ``start``, ``after``: the application's state before and after the baseline. ``held``: the
-    object, from ``after``."""
+    """Returns True iff the object that refers to ``held`` existed before the baseline. ``start``,
+    ``after``: the application's state before and after the baseline. ``held``: an object in ``after``."""
     return held.holder is not None and start.of(after.all[held.holder].thing) is not None
 
 
@@ -69,8 +70,8 @@ def _is_dict(thing: object) -> bool:
 
 
 def _grows(after: Holdings, later: Holdings, held: Held) -> bool:
-    """Returns True iff the later run added an entry to this dict, or to a dict that contains it.
-    ``after``, ``later``: the holdings after the baseline and after the later run."""
+    """Returns True iff a later run added an entry to this dict, or to a dict that contains it. ``after``:
+    the state after the baseline; ``later``: the state after the later run."""
     around = [each for each in (held, *after.above(held)) if _is_dict(each.thing)]
     found = [(each.size, later.of(each.thing)) for each in around]
     return any(now is not None and now.size > size for size, now in found)
@@ -81,7 +82,8 @@ def _is_cached(thing: object, name: str) -> bool:
 
 
 def _kept_names(holdings: Holdings) -> Iterator[str]:
-    """Yields the names of the values that a function of the user's sets only if they are missing."""
+    """Yields the names of the values that some function in the user's code sets only if they are missing,
+    as in ``if self.cut is None: self.cut = mean(scores)``."""
     for _, function in users_functions(holdings):
         yield from _kept_in(own_code(function))
 
@@ -107,8 +109,8 @@ def _kept_by(node: ast.AST) -> Iterator[str]:
 
 
 def _goes_by_what_was(value: ast.expr) -> bool:
-    """Returns True for an expression that may return the old value of ``x``, such as ``x or made()``, ``x
-    if x else made()`` and ``max(x, found)``."""
+    """Returns True iff the expression may return the old value of ``x``, as ``x or made()``, ``x if x
+    else made()`` and ``max(x, found)`` do."""
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in {"max", "min"}
     return isinstance(value, (ast.BoolOp, ast.IfExp))

@@ -17,16 +17,16 @@ _WRITING = frozenset(
     "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
 )
 _SHOWING = frozenset(["str", "repr", "format", "list", "dict", "tuple", "sorted", "dumps", "join", "map"])
-"""Functions that may show their argument as text. If the class of an object shows its attributes in
-``str()`` or ``repr()``, such a function reads them all."""
+"""Functions that may show their argument as text. If an object's ``str()`` or ``repr()`` shows its
+attributes, such a function reads all of them."""
 _IN_TEXTS = frozenset(["next", "len", "str", "join", "sorted", "list", "strip"])
 _MANGLED = re.compile(r"^_\w*?[A-Za-z0-9](?=__\w*[A-Za-z0-9]$)")
 """The prefix that Python adds to a private name: ``_Chat`` in ``_Chat__turn`` (name mangling)."""
 
 
 def is_in_texts(code: CodeType, name: str) -> bool:
-    """Returns True iff a string constant of the code is this name, or a template with it; see
-    ``is_in``."""
+    """Returns True iff a string constant of the code is this name, or a template that uses it, such as
+    ``"{name}"``."""
     return is_in(texts_in_code(code), name)
 
 
@@ -46,12 +46,12 @@ def reads(
     as_attribute: bool = False,
     as_limit: bool = False,
 ) -> bool:
-    """Returns True iff the code reads the value of this name. The other arguments say which reads count.
+    """Returns True iff the code reads the value of this name. The keywords say which reads count.
 
     ``in_texts``: True to count reads that only put the value into a text. ``as_limit``: True to count
     reads that only decide whether to raise an error, such as a comparison of a count with its limit.
-    ``decides``: True to count all other reads. ``as_attribute``: True to count, of these other reads,
-    only those of an attribute, such as ``self.mode``.
+    ``decides``: True to count the remaining reads. ``as_attribute``: True to count, of these remaining
+    reads, only those of an attribute, such as ``self.mode``, and none of a variable.
     """
     plain = name.removeprefix("len(").removesuffix(")")
     known = {
@@ -97,8 +97,8 @@ def texts_in_code(code: CodeType) -> Iterator[str]:
 
 
 def _matched_in(code: CodeType) -> Iterator[str]:
-    """Yields the strings in the code's tuple constants. Python stores the attribute names of a pattern
-    there, such as ``x`` of ``case Point(x=0)``."""
+    """Yields the strings in the tuples that are constants of the code. Python stores the attribute names
+    of patterns there, such as ``x`` of ``case Point(x=0)``."""
     for each in code.co_consts:
         if isinstance(each, tuple):
             yield from (part for part in cast("tuple[Any, ...]", each) if isinstance(part, str))
@@ -125,9 +125,9 @@ def _read_in(file: str) -> "_Reading | None":
 
 
 class _Reading(ast.NodeVisitor):
-    """This class collects, for each name, the lines of a file in which it is read. Each kind of read has
-    its own list, such as reads that only put the value into a text. Reads that only change the value
-    itself, or only log it, are left out, because they influence nothing else."""
+    """This class collects, for each name, the lines of a file in which the name's value is read. Each
+    kind of read has a separate list, such as the reads that only put the value into a text. Leaves out
+    reads that only change the value itself or only log it, because they influence nothing else."""
 
     def __init__(self) -> None:
         self.lines: dict[str, list[int]] = {}
@@ -207,7 +207,7 @@ class _Reading(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _visit_keys(self, target: ast.expr) -> None:
-        """Records that ``x[key] = ...`` reads ``key``. It does not read ``x``, which it only changes."""
+        """Records that ``x[key] = ...`` reads ``key``, but no read of ``x``, which is only changed."""
         while isinstance(target, (ast.Subscript, ast.Attribute)):
             if isinstance(target, ast.Subscript):
                 self.visit(target.slice)
@@ -223,7 +223,7 @@ class _Reading(ast.NodeVisitor):
             self._visit_keys(each)
         if takes_next(node.value) and {getattr(each, "id", "") for each in node.targets} <= self._logged:
             return  # as in ``number = next(counter)``, if the number is only logged
-        # ``x = x + 1`` only changes x, so it is no read; ``y = x = x + 1`` is one.
+        # ``x = x + 1`` only changes x, so it is not recorded as a read; ``y = x = x + 1`` is recorded.
         if len(node.targets) > 1:
             self.visit(node.value)
             return
@@ -255,7 +255,7 @@ class _Reading(ast.NodeVisitor):
 
     def visit_MatchClass(self, node: Any) -> None:
         """Records the attributes that a class pattern reads, such as ``x`` in ``case Point(x=0)``. A
-        pattern such as ``case Point(0)`` does not name them, so its line counts as a read of any name."""
+        pattern such as ``case Point(0)`` does not name them, so it counts as a read of any name."""
         if node.patterns:
             self.matches.append(node.lineno)
         for name in node.kwd_attrs:

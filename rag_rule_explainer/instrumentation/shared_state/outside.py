@@ -35,8 +35,8 @@ class Outside:
         return OutsideOfRun(self, Reader(next(_numbers), sources, name), is_alone)
 
     def left(self) -> Left | None:
-        """Returns a file or environment variable by which one run influenced a different one; None if
-        none is known."""
+        """Returns a file or environment variable by which one run influenced another run; None if none is
+        known."""
         raced = self.environment.raced
         if raced:
             return Left(raced, f"os.environ[{raced!r}] was set by a replay while others went on")
@@ -44,8 +44,9 @@ class Outside:
 
     @property
     def shared(self) -> str:
-        """Returns a clause that names a file or environment variable which each run sets and other runs
-        would see; empty if there is none. If there is one, runs must be made one at a time."""
+        """Returns a clause for messages that names a file or environment variable which each run sets.
+        Another run at the same time would see the value, so runs must then be made one at a time. Empty
+        if there is no such file or variable."""
         name = self.environment.first
         if name:
             return f"a run sets os.environ[{name!r}]"
@@ -82,9 +83,9 @@ class OutsideOfRun:
             self._take_file(event, path, given)
 
     def _take_process(self, event: str, given: tuple[Any, ...]) -> None:
-        """Records what a process that is started may read and write. The files that it uses cannot be
-        observed, but its arguments often name them, or the folders where they are. ``event``, ``given``:
-        the audit event that announces the process, and its arguments."""
+        """Records what a process that is about to start may read and write. The files that a process uses
+        cannot be observed, but the arguments of the process often name them or their folders. ``event``,
+        ``given``: the audit event that announces the process, and the arguments of the event."""
         files, environment = self.all.files, given[3] if event == "subprocess.Popen" else None
         folder = _path(given[2]) if event == "subprocess.Popen" else None
         told = given[0] if event == "os.system" else given[1]

@@ -1,11 +1,11 @@
-"""This module parses Python's source texts, one at a time."""
+"""This module parses Python's source texts, never two at the same time."""
 
 import ast
 import threading
 
-# CPython 3.11 has a single counter of the recursion depth for all threads that parse. It raises
-# SystemError if two threads parse at the same time. Parsing may run finalizers that parse too, so the
-# lock is reentrant.
+# CPython 3.11 counts the recursion depth of all threads that parse in one counter. CPython then raises
+# SystemError if two threads parse at the same time, so parsing takes this lock. The lock is reentrant,
+# because parsing may run finalizers that parse too.
 _PARSING = threading.RLock()
 
 
@@ -16,5 +16,6 @@ def syntax_tree(source: str) -> ast.Module:
         try:
             return ast.parse(source)
         except SystemError:
-            # The application was parsing at the same time in another thread, without this lock.
+            # The application was parsing in another thread, without this lock. So this is tried once
+            # more.
             return ast.parse(source)

@@ -1,5 +1,5 @@
-"""This module caches results that are computed from a class. A walk over an application's objects meets
-the same few classes thousands of times, so this saves time."""
+"""This module caches results that are computed from a class. A search of an application's objects meets
+the same few classes thousands of times, so the cache saves time."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -25,7 +25,7 @@ def per_class(function: Callable[[type], Result]) -> Callable[[Any], Result]:
             return found[ref(kind)]
         except KeyError:
             return known.setdefault(kind, function(kind))
-        except Exception:  # a metaclass of the user's may have no hash, or raise when it is compared
+        except Exception:  # the user's metaclass may define no hash, or an ``==`` that raises
             return function(kind)
 
     return recalled

@@ -19,15 +19,15 @@ from ..copies.live import entries_now, members_now
 _MOST_ENTRIES = 1000
 _MOST_INSIDE = 50
 _DEEPEST = 3
-"""The number of levels of nested values in an entry of a queue that are compared. Of each dict, list or
-object there, the first ``_MOST_INSIDE`` values are compared."""
+"""The maximum depth to which the nested values of a queue's entry are compared. At each depth, the first
+``_MOST_INSIDE`` values are compared."""
 _SHOWN = 40
 _unknown = count()
 
 
 class Position(str):
-    """A ``Position`` is a text that says how far an iterator was read. If one run reads a part of a
-    shared iterator, the next run continues from there."""
+    """A ``Position`` is a text that says how far an iterator was read. It matters because a run that
+    reads a shared iterator continues where the earlier run stopped."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ def _of_a_stream(thing: object) -> str:
 
 def _of_a_queue(thing: Any) -> str:
     """Returns a text that shows the number and the order of a queue's entries. Entries with equal
-    content, such as connections to one database, look the same in it."""
+    content, such as two connections to one database, look the same in the text."""
     size = thing.qsize()
     entries: Any = getattr(thing, "queue", None)
     if entries is None:
@@ -93,9 +93,8 @@ def _of_a_queue(thing: Any) -> str:
 
 
 def _content(value: Any, depth: int) -> object:
-    """Returns a comparable description of an entry of a queue: its texts and numbers, and, for any other
-    value inside it, the value's class and attributes. ``depth``: the depth of this value inside the
-    entry."""
+    """Returns a comparable description of a value in a queue's entry: a text or a number itself; for any
+    other object, its class and its attributes. ``depth``: the depth of the value in the entry."""
     kind = cast("type[Any]", type(value))
     if value is None or isinstance(value, (str, bytes, int, float, bool, type)):
         return value

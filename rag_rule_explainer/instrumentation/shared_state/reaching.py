@@ -70,9 +70,9 @@ def _is_of_proxies(kind: type) -> bool:
 
 
 SIMPLE: frozenset[type] = frozenset({dict, list, set, tuple, frozenset})
-"""The builtin collection types, to which most of the visited objects belong. An object of a subclass has
-another type, so it is not in this set. Objects of these very types are read without checking what their
-class defines."""
+"""The builtin collection types, to which most of the visited objects belong. Objects of exactly these
+types are read at once. An object of a subclass is not, because its class may define its own
+attributes."""
 _READABLE: frozenset[type] = SIMPLE | {str, int, float, bool, bytes, type(None), FunctionType, MethodType}
 
 

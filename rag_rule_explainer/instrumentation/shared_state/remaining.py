@@ -1,5 +1,5 @@
-"""This module reports what replays changed on the application's objects, and whether that may influence
-later runs."""
+"""This module reports what replays changed in the application's objects, and whether these changes may
+influence later runs."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,11 +11,11 @@ _MOST_NAMED = 3
 
 
 def has_changed(before: Holdings, after: Holdings) -> bool:
-    """Returns True iff a value of the user's objects, inside models or not, differs between the states
-    ``before`` and ``after`` and may influence a later run.
+    """Returns True iff a value of the user's objects differs between the states ``before`` and ``after``,
+    and may influence a later run. The user's objects inside language models are included.
 
-    A value with a name may influence a run only if code that the run may call reads the name. A value
-    without a name may always influence a run.
+    An attribute or variable may influence a run only if code that the run may call reads its name. A
+    value without a name, such as an entry of a list that has no name itself, may always influence a run.
     """
     names = {
         each
@@ -63,7 +63,7 @@ def _changed(
 
 
 def _was_there(before: Holdings, after: Holdings, held: Held) -> bool:
-    """Returns True iff the object, or the object that holds it, existed before the runs. A new list in an
-    old object thus counts as a change of the old object."""
+    """Returns True iff the object, or the object that holds it, existed before the runs. So a new list in
+    an old object counts as a change of the old object."""
     holder = None if held.holder is None else after.all[held.holder].thing
     return any(before.of(each) is not None for each in (held.thing, holder))

@@ -15,8 +15,8 @@ _READ = re.compile(rf"\bselect\b.*?\bfrom\s+{_NAME}|\bjoin\s+{_NAME}|\breturning
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """A ``Statements`` holds the names of the tables that SQL statements write and read. An empty name in
-    ``read`` stands for a statement that reads what it wrote (``RETURNING``)."""
+    """A ``Statements`` holds the names of the tables that SQL statements write and read. In ``read``, an
+    empty name stands for a statement that reads the rows that it has just written (``RETURNING``)."""
 
     written: frozenset[str]
     read: frozenset[str]

@@ -1,8 +1,8 @@
 """This module finds values that code changes and that not every run sets anew. A run can then read a
 value that an earlier run left.
 
-Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. A value does not last if
-every run sets it anew, as ``self.mode = grade(documents)`` or ``seen.clear()`` do.
+Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. A value that every run
+sets anew does not last, as after ``self.mode = grade(documents)`` or ``seen.clear()``.
 """
 
 import ast
@@ -36,10 +36,10 @@ class Sticking:
     """A ``Sticking`` describes a value that one run sets and the next run finds.
 
     ``written``: a place in the code that changes the value. ``keyed``: True if the code changes and reads
-    only single entries of the value, by their keys; runs with different keys then do not influence each
-    other. ``changes``: True if at least one of the writes certainly changes the value. A call of
-    ``execute`` may not change it, because an SQL statement may only read data. ``is_made``: True if the
-    value is only ever set to None, or to a new object that does not depend on the run, such as a client.
+    only single entries of the value, by their keys; runs that use different keys then do not influence
+    each other. ``changes``: False if all writes are calls of ``execute``, whose SQL statement may only
+    read data. ``is_made``: True if the value is only ever set to None, or to a new object that does not
+    depend on the run, such as a client.
     """
 
     name: str
@@ -87,7 +87,7 @@ def sticking_in(
 
 def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> Iterator[Written]:
     """Yields the places where code sets one of these context variables. Leaves out a place if every run
-    sets the variable there before it reads it."""
+    sets the variable there and does not read it before."""
     for each in writes_in(holdings, variables):
         name = place_of(each)[0]
         if holdings.outer.get(name) in variables and (
@@ -132,15 +132,15 @@ def keeps(thing: object) -> bool:
 
 
 def is_of_threads(thing: object, sticking: Sticking) -> bool:
-    """Returns True iff ``thing`` is a ``threading.local`` on which each thread stores an object of its
-    own that does not depend on the run, such as a client. ``sticking``: describes what the code
-    stores."""
+    """Returns True iff ``thing`` is a ``threading.local`` in which each thread stores its own object, and
+    this object does not depend on the run. An example is a client. ``sticking``: describes the stored
+    value."""
     return type(thing) is threading.local and sticking.is_made
 
 
 def holders_of(written: Written) -> Iterator[str]:
-    """Yields the names of the objects whose attribute or entry is set, the innermost first: ``b`` and
-    ``a`` for ``a.b.c = 1``."""
+    """Yields the names of the objects that contain the changed attribute or entry, the innermost first:
+    ``b`` and ``a`` for ``a.b.c = 1``."""
     target: ast.expr = written.target
     while isinstance(target, (ast.Attribute, ast.Subscript)):
         target = target.value
@@ -148,8 +148,8 @@ def holders_of(written: Written) -> Iterator[str]:
 
 
 def place_of(written: Written) -> ChangedPlace:
-    """Returns the name and the key of the value that a write changes, as a ``ChangedPlace``. The name is
-    empty if code cannot read the value by a name."""
+    """Returns the name and the key of the value that a write changes. The name is empty if code cannot
+    read the value by a name."""
     target, node = written.target, written.node
     if isinstance(target, ast.Subscript):
         return _place_at(target)
@@ -190,8 +190,8 @@ def _place_of_call(call: ast.Call) -> ChangedPlace:
 
 
 def _sets_anew(written: Written) -> bool:
-    """Returns True iff every call of the function sets the value, and the new value does not depend on
-    the old one."""
+    """Returns True iff every call of the function sets the value to a new one that does not depend on the
+    old one."""
     node, target = written.node, written.target
     if isinstance(node, ast.Attribute):
         return node.attr == "clear" and is_certain(written)
@@ -222,7 +222,7 @@ def _is_read_before(written: Written, name: str) -> bool:
 
 
 def _is_target(tree: ast.AST, read: ast.AST) -> bool:
-    """Returns True iff the code reads this expression only to set one of its entries, as in ``x[key] =
+    """Returns True iff the code reads this expression only to set one of its entries: ``x`` in ``x[key] =
     1``."""
     return any(
         isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and node.value is read

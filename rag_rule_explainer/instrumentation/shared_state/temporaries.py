@@ -1,7 +1,6 @@
-"""This module lets the runs of an application take place only one at a time if they write to shared
-objects.
+"""This module makes the runs of an application take place one at a time if they write to shared objects.
 
-An example is a workflow that stores an intermediate result on itself. If two of its runs were active at
+An example is a workflow that stores an intermediate result in itself. If two of its runs were active at
 the same time, one would read the other's result.
 """
 
@@ -26,13 +25,12 @@ _DATA = (str, bytes, list, tuple, dict, set)
 
 
 class OneAtATime:
-    """This class makes the baselines and replays of an application run one at a time, in all explanations
-    together, if this is needed. It is needed if the code writes to shared state, or if the first replay
-    left data on shared objects.
+    """This class makes the baselines and replays of an application run one at a time, if this is needed.
+    It is needed if the application's code writes to shared state, if the first replay leaves data on
+    shared objects, or if runs would disturb each other by files or environment variables.
 
     ``written``: describes the code that writes to shared state; empty if there is none. ``outside``:
-    records which files and environment variables runs use. If runs would disturb each other by these,
-    they are made one at a time too.
+    records which files and environment variables the runs use.
     """
 
     def __init__(self, application: object, written: str, outside: Outside) -> None:
@@ -46,12 +44,12 @@ class OneAtATime:
 
     @contextmanager
     def noticing(self) -> Generator[None, None, None]:
-        """Finds out whether the first replay, which runs inside the block, leaves data on shared objects.
-        If so, only one replay runs at a time from then on.
+        """Notices whether the first replay, which runs inside the block, leaves data on shared objects.
+        If it does, only one replay runs at a time from then on.
 
-        An object that the application creates once and keeps, such as a client, does not count: it
-        existed after the baseline, so the replay does not add it. Texts and collections that the baseline
-        left on shared objects count too, because each run may leave its own.
+        Data that the baseline left count too: texts and collections on shared objects, because each run
+        may leave its own. An object that the baseline created and that is kept, such as a client, does
+        not count.
         """
         if self._noticed:
             yield
@@ -91,9 +89,9 @@ class OneAtATime:
 
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
-        """Makes the replay inside the block wait until no other replay is active, if runs must be made
-        one at a time; its changes of environment variables are then undone. For replays in threads;
-        ``aturn`` is for event loops."""
+        """Waits until no other replay is active, if runs must be made one at a time; the replay runs
+        inside the block, and its changes of environment variables are then undone. For replays in
+        threads; ``aturn`` is for event loops."""
         while not self._turns.enter(self):
             time.sleep(_PAUSE)
         try:
@@ -107,8 +105,9 @@ class OneAtATime:
 
     @contextmanager
     def exclusive_turn(self) -> Generator[None, None, None]:
-        """Makes the replay inside the block wait until no other run of the application is active, even if
-        that is not needed. Replays in threads use it.
+        """Waits until no other run of the application is active, even if runs need not be made one at a
+        time. The replay runs inside the block, and no other run begins meanwhile. Used for replays in
+        threads.
 
         Raises TimeoutError if the other runs do not end within 30 seconds.
         """
@@ -124,7 +123,8 @@ class OneAtATime:
 
     @asynccontextmanager
     async def exclusive_aturn(self) -> AsyncGenerator[None, None]:
-        """Does the same as ``exclusive_turn`` on an event loop."""
+        """Waits on the event loop until no other run of the application is active; the replay runs inside
+        the block. Raises TimeoutError if the other runs do not end within 30 seconds."""
         try:
             until = time.monotonic() + LONGEST_WAIT
             while not self._turns.claim(self):
@@ -137,7 +137,8 @@ class OneAtATime:
 
     @asynccontextmanager
     async def aturn(self) -> AsyncGenerator[None, None]:
-        """Does the same as ``turn`` on an event loop."""
+        """Waits on the event loop until no other replay is active, if runs must be made one at a time.
+        The replay runs inside the block, and its changes of environment variables are then undone."""
         while not self._turns.enter(self):  # noqa: ASYNC110 -- a thread may leave, which sets no event
             await anyio.sleep(_PAUSE)
         try:
@@ -183,8 +184,8 @@ class Shared:
     """A ``Shared`` records to which objects the shared names of an application refer at this moment.
 
     Shared names are the attributes of the user's objects, enclosed variables of functions, and globals
-    that the functions name. All runs use them. Numbers are left out, because they may be counters of
-    calls.
+    that the functions name. All runs use these names. Numbers are left out, because they may be counters
+    of calls.
     """
 
     def __init__(self, application: object) -> None:
@@ -223,12 +224,12 @@ class Shared:
         return id(thing) in self._visited
 
     def differs_from(self, other: "Shared") -> bool:
-        """Returns True iff a name that is in both records refers to a different object in each."""
+        """Returns True iff a name that is in both records refers to different objects in them."""
         return any(other._marks.get(place, held) != held for place, held in self._marks.items())
 
     def has_new_data(self, earlier: "Shared") -> bool:
-        """Returns True iff a name refers to a text or a collection to which it does not refer in the
-        record ``earlier``."""
+        """Returns True iff a name refers to a text or a collection to which it did not refer in
+        ``earlier``."""
         return any(
             earlier._marks.get(place) != held
             for place, held in self._marks.items()

@@ -33,7 +33,7 @@ def way_out_of(error: str) -> str:
 
 def served_by(thread: str) -> StateShared:
     """Returns the error for an application that cannot be explained, because a thread that the baseline
-    began also works for replays. ``thread``: the thread's name."""
+    started also does work for replays. ``thread``: the thread's name."""
     return StateShared(
         f"the thread {thread!r}, which the baseline began, works for later runs as well, and it is not "
         "known for which of them it asks a model",

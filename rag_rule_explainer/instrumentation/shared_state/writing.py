@@ -1,8 +1,8 @@
 """This module finds the places in an application's code that write to state that its runs share.
 
-A value that a run leaves may be the same after every run, so a comparison of objects before and after a
-run does not show it. The code shows it: assignments to attributes and entries of shared objects, and
-calls that change a collection or a file. Counters of calls are left out, because ``counting`` finds them.
+A value that runs leave may be the same after every run. Then only the application's code shows that they
+write it: by an assignment to an attribute or an entry of a shared object, or by a call that changes a
+collection or a file. Counters of calls are left out, because ``counting`` finds them.
 """
 
 import ast
@@ -28,17 +28,17 @@ _CHANGING = frozenset(
 _HANDING_ON = frozenset(
     {"type", "vars", "globals", "getattr", "cast", "get", "setdefault", "__getitem__"}
 )
-"""Functions that return a part of their argument, and methods that return a part of their object. A
-change of the result is then a change of that object."""
+"""Functions that return a part of their argument, and methods that return a part of their object.
+Changing the returned part changes the argument or object itself."""
 OF_THE_MOMENT = frozenset(
     {"get_running_loop", "get_event_loop", "current_thread", "currentThread", "main_thread"}
 )
-"""Functions that return the current event loop or a thread. All runs in it share this object, so a change
-of the object is a change of shared state."""
+"""Functions that return the current event loop or a thread. All runs on it share this object, so changing
+it is a change of shared state."""
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "model_post_init", "__init_subclass__"})
 _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
-"""The names of base classes whose state does not matter: in replays, retrievers get recorded results, and
+"""The names of base classes whose state does not matter in replays: retrievers get recorded results, and
 the results of embeddings never change."""
 
 
@@ -60,7 +60,7 @@ class Written:
     @property
     def counts_for_a_model(self) -> bool:
         """Returns True iff the write may be that of a counter of a model's calls: it is in the code of a
-        model of the user's, and it changes a single value, not an entry of a collection."""
+        user's model, and changes a single value, not an entry of a collection."""
         return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
     @property
@@ -75,8 +75,8 @@ def function_label(function: FunctionType) -> str:
 
 
 def written_by(holdings: Holdings) -> str:
-    """Returns a clause for messages that names the first place in the code that writes to shared state;
-    empty if there is none. Writes of models are ignored."""
+    """Returns a clause for messages that names the first place in the application's code that writes to
+    shared state; empty if there is none. Writes in the code of models are ignored."""
     return next((each.clause for each in writes_in(holdings) if not each.is_of_model), "")
 
 
@@ -87,8 +87,8 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
     because they cannot be reset.
     """
     for held, function in users_functions(holdings):
-        # A decorator may have wrapped the method in other functions. These are skipped to find the object
-        # that has the method.
+        # A decorator may have wrapped the method in other functions. The functions are skipped, to find
+        # the object that has the method.
         around = (each.thing for each in holdings.above(held))
         holder = next((each for each in around if not isinstance(each, FunctionType)), None)
         kind = holder if isinstance(holder, type) else type(holder)
@@ -107,16 +107,16 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
 
 
 def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute, shared: Collection[object]) -> bool:
-    """Returns True iff the changed object belongs to a context variable that has a separate value in each
-    run. ``changing``: the expression that changes it. ``shared``: the context variables that all runs
-    share."""
+    """Returns True iff the changed object is stored in a context variable that has a separate value in
+    each run. ``changing``: the expression that changes the object. ``shared``: the context variables that
+    all runs share."""
     variable = holdings.outer.get(label_of(changing.value))
     return isinstance(variable, ContextVar) and variable not in shared
 
 
 def _is_method(holder: object, function: FunctionType) -> bool:
-    """Returns True iff the first argument of a function is the object whose method it is. ``holder``: the
-    object or class in which the function was found."""
+    """Returns True iff a function is a method, so that its first argument is the object on which it is
+    called. ``holder``: the object or class in which the function was found."""
     if isinstance(holder, MethodType):
         return True
     kind = holder if isinstance(holder, type) else type(holder)
@@ -128,7 +128,7 @@ def _is_method(holder: object, function: FunctionType) -> bool:
 
 
 def changed_names(code: CodeType) -> frozenset[str]:
-    """Returns the first names of all expressions by which a function changes shared state: ``seen`` for
+    """Returns the first name of each expression by which a function changes shared state: ``seen`` for
     ``seen.append(1)``, ``app`` for ``app.turn = 2``."""
     writes = _writes(code, frozenset[str](), is_method=False)
     return frozenset(_root(target) for target, _ in writes)
@@ -191,8 +191,9 @@ def _writes_of(
 
 
 def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
-    """Yields the local variables that are only a second name for a shared object. ``own``: the names of
-    all local variables that do not come from outside of the function."""
+    """Yields the local variables that are only another name for a shared object, as ``seen`` after ``seen
+    = self.seen``. ``own``: the names of all local variables whose values do not come from outside of the
+    function."""
     made = defaultdict[str, list[ast.expr]](list)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
@@ -236,8 +237,7 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Delete):
         yield from node.targets
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in _CHANGING:
-        # The method need not be called here: ``race(results.put)`` passes it to a different function,
-        # which may call it.
+        # The method may also be passed to a function that calls it, as in ``race(results.put)``.
         if isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)):
             yield node
     elif isinstance(node, ast.Call):

@@ -1,4 +1,5 @@
-"""This module finds out whether files have another content than before a run wrote them."""
+"""This module finds out whether the content of files differs from their content before a run wrote
+them."""
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -8,7 +9,7 @@ from .file_contents import content_of
 _MOST_WRITTEN = 5000
 """The largest number of files whose earlier content is stored. Further files count as unchanged."""
 _NOTHING = blake2b(b"none" * 2, digest_size=16).digest()
-"""This is the digest that ``content_of`` returns for a path at which there is no file or folder."""
+"""The digest that ``content_of`` returns if there is no file or folder at a path."""
 
 
 @dataclass(slots=True, eq=False)
@@ -25,13 +26,13 @@ class WrittenFiles:
             self._before[path] = content_of(path)
 
     def note_linked(self, path: str) -> None:
-        """Records that a run is about to give the file at ``path`` a second name. Its content stays, but
-        the number of its names changes."""
+        """Records that a run is about to give the file at ``path`` a second name. This changes the number
+        of its names, but not its content."""
         self._linked.add(path)
 
     def changed(self) -> dict[str, bool]:
-        """Returns the paths of the files and folders that have changed. The value of each is True if it
-        was made or removed, or has got a second name, and False if only its content differs."""
+        """Returns the paths of the files and folders that have changed. The value of a path is True if
+        the file was made or removed or has got a second name, and False if only its content differs."""
         now = {path: content_of(path) for path in self._before}
         return dict.fromkeys(self._linked, True) | {
             path: _NOTHING in (was, now[path]) for path, was in self._before.items() if was != now[path]

@@ -1,6 +1,12 @@
-"""This module makes notes for the reader of an explanation of an agent's action. They name sources that
-did not lead to the action in the first run, sources that recorded replies repeat, and turns that the
-application dropped."""
+"""This module makes notes that tell the reader of an explanation of an agent what replays cannot show, or
+show only in part. There are three kinds of note:
+
+- Some sources are results of tools that were called together with the explained action (a tool call) or
+  after it. So they did not lead to the action in the first run.
+- Recorded replies of the model, which every replay gets, contain the text of some sources. So this text
+  stays in the conversation even if these sources are omitted.
+- The application itself left some turns of the conversation out of its requests.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
@@ -38,9 +44,9 @@ _LEFT_OUT = (
 
 
 def dropped_by_the_application(first: Participation, given: object) -> Iterator[str]:
-    """Yields a note if the application itself leaves turns out of the first run's requests to models:
-    turns that even its first request lacks, or that a later one lacks. ``given``: the input of the
-    run."""
+    """Yields a note if the application itself leaves turns out of requests to models. One note is for
+    turns in its input or memory that the first request does not have, another for turns that only a later
+    request does not have. ``given``: the input of the run."""
     prompts = first.prompt_sources
     remembered = [] if prompts is None else [*first.state.before.values(), given]
     shown = () if prompts is None else [each.text for each in prompts.messages]
@@ -54,8 +60,8 @@ def dropped_by_the_application(first: Participation, given: object) -> Iterator[
 
 
 def _said_in(value: Any) -> Iterator[str]:
-    """Yields the texts that users and models said, from the messages in a value. Messages are recognised
-    in the form in which a memory of LlamaIndex keeps them: dicts with a "role"."""
+    """Yields the texts of users and models in the messages in a value. The messages must be dicts with a
+    "role", as in memories of LlamaIndex."""
     if isinstance(value, (list, tuple)):
         for each in cast("Sequence[Any]", value):
             yield from _said_in(each)
@@ -70,9 +76,9 @@ def _said_in(value: Any) -> Iterator[str]:
 
 
 def repeated_by_replies(first: Participation, sight: Sight) -> str:
-    """Returns a warning if an agent's next action is explained, and recorded replies before this action
-    contain the text of sources. Such a text stays in the conversation even if its source is omitted.
-    Returns an empty text if no reply contains one."""
+    """Returns a warning if an agent's next action is explained, and a recorded reply before this action
+    contains the text of a source. This text stays in the conversation even if the source is omitted.
+    Returns an empty text if no reply contains such a text."""
     if first.action is None:
         return ""
     before = first.watch.said[:-1]
@@ -83,9 +89,9 @@ def repeated_by_replies(first: Participation, sight: Sight) -> str:
 
 def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:
     """Yields a note if a whole run is explained, and some of its sources are results of tools that were
-    called together with the action or after it. The action is the tool call with which the condition
-    first holds. These results are still sources: a replay that lacks earlier results may take the action
-    only after it got these ones."""
+    called together with the action or later. The action is the tool call with which the condition first
+    holds. These results are still sources, because a replay without earlier results may take the action
+    later, when it already has these results."""
     found, condition = first.tool_sources, manner.condition
     if found is None or first.action is not None or not reads_only_calls(condition):
         return
@@ -98,8 +104,8 @@ def came_after_the_action(first: Participation, manner: Manner, question: str) -
 
 
 def _replies_before(said: Sequence[Said], condition: object, question: str) -> int | None:
-    """Returns the number of the models' replies after which the condition, which is about tool calls,
-    first held. Returns None if it never held, or if it also holds when no tool is called."""
+    """Returns the number of the model's reply with which the condition, which is about tool calls, first
+    held. Returns None if it never held, or if it also holds when no tool is called."""
     if holds_at_once(condition, Answer("", calls=()), question):
         return None
     for count in range(1, len(said) + 1):

@@ -1,5 +1,5 @@
-"""This module finds the places of the items of a list in a text. The list is written as JSON or as
-Python prints it, such as "[1, {'a': 2}]"."""
+"""This module finds the start and end of each item of a list in a text. The list is JSON, or is written
+as Python prints it, such as "[1, {'a': 2}]"."""
 
 import re
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
 def elements_at(text: str, start: int) -> tuple[list[Place], int] | None:
-    """Returns the place (start and end) of each element between the brackets that open at ``start``, and
-    the index at which the brackets close; None if they do not close."""
+    """Returns the start and end of each element between the brackets that open at ``start``, and the
+    index at which the brackets close; None if they do not close."""
     open_until, spans, begin = list[str](), list[Place](), start + 1
     for token in _TOKEN.finditer(text, start):
         mark = token[0]
@@ -32,15 +32,15 @@ def elements_at(text: str, start: int) -> tuple[list[Place], int] | None:
             spans.append(_trimmed(text, begin, token.start()))
             begin = token.end()
         elif len(mark) == 1 and mark != ",":
-            return None  # a quotation mark that is not closed
+            return None  # the quotation mark has no end
         if not open_until:
             return None
     return None
 
 
 def span_at(text: str, path: Path, span: Place) -> Place | None:
-    """Returns the place (start and end) of the value to which the keys in ``path`` lead; None if it is
-    not known, for example if a key occurs twice. ``span``: the place of the whole value."""
+    """Returns the start and end of the value to which the keys in ``path`` lead; None if it cannot be
+    found for sure, for example if a key occurs twice. ``span``: the start and end of the whole value."""
     start, end = span
     for name in path:
         inside = elements_at(text, start)

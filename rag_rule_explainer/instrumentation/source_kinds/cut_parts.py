@@ -1,4 +1,4 @@
-"""This module cuts parts out of a text, and leaves every other character of it as it is."""
+"""This module cuts parts out of a text. Every other character of the text stays unchanged."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,23 +10,24 @@ from .kinds import Omit
 
 @dataclass(frozen=True, slots=True)
 class CutParts:
-    """The parts in a ``CutParts`` are places (start and end) in a text.
-
-    ``text``: the whole text. ``texts``: the text of each part, as it is shown to the user. ``spans``: the
-    places of the items, in order. ``blank``: a function from the index of an item (from 0) to the text
-    that replaces it if it is blanked. ``room``: the place of all items together, which is cut out if no
-    item is left. ``counts``: the places of numbers that count the items; they are lowered with each item
-    that is removed. ``heading``: the place of a line before the items, which is then the first part; else
-    None.
-    """
+    """A ``CutParts`` divides a text into parts: the items of a list in it, and perhaps a heading."""
 
     text: str
+    """The whole text."""
     texts: Sequence[str]
+    """The text of each part, as it is shown to the user."""
     spans: Sequence[Place]
+    """The start and end of each item, in order."""
     blank: Callable[[int], str]
+    """A function from the index of an item (from 0) to the text that replaces it if it is blanked."""
     room: Place
+    """The start and end of all items together, which is cut out if no item is left."""
     counts: Sequence[Place] = ()
+    """The start and end of each number that counts the items; it is lowered by the number of items that
+    are removed."""
     heading: Place | None = None
+    """The start and end of a line before the items, which is then the first part; None if there is no
+    such line."""
     is_list: bool = True
 
     @property
@@ -35,8 +36,8 @@ class CutParts:
         return self.heading is not None
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the text without the parts at these places (counted from 0) and without their
-        separators; if ``omit`` is "blank", with these parts blanked instead."""
+        """Returns the text without the parts with these indexes (from 0) and without their separators. If
+        ``omit`` is "blank", returns the text with these parts blanked."""
         edits = list[tuple[Place, str]]()
         if self.heading is not None and 0 in omitted:
             edits.append((self.heading, ""))

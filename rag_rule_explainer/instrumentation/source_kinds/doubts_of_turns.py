@@ -1,4 +1,5 @@
-"""This module holds the texts for doubts about turns and sections that are data of the application."""
+"""This module holds the texts for doubts about omitted turns and sections that the application has as
+data: in its input or in its memory."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""This module gathers the sources of a first run that are no retrieved documents."""
+"""This module gathers the sources of a first run that are not retrieved documents."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from .tool_sources import ToolSources
 
 Item = TypeVar("Item")
 _MOST_ESCAPES = 3
-"""The largest number of objects, one inside the other, that are described by texts."""
+"""The maximum depth of objects inside each other whose descriptions are texts."""
 _NO_RESULTS = (
     "nothing of the kinds in source_kinds was found. Tools: no tool that the application called "
     "returned anything that could be a source; tools of the framework and functions with @tool are "
@@ -47,8 +47,8 @@ def gathered(
     application: Application[Item],
     case: CallInput,
 ) -> Captured[Item]:
-    """Returns ``captured``, the retrieved documents, with the sources of other kinds added that the user
-    wants, such as results of tools. Also stores these in ``first.prompt_sources`` and
+    """Returns ``captured``, which has the retrieved documents, with the sources of the other kinds that
+    the user wants, such as results of tools. Also stores these in ``first.prompt_sources`` and
     ``first.tool_sources``. ``first``: the baseline."""
     others = list[Source]()
     if isinstance(first.prompts, FirstPrompt):
@@ -96,9 +96,9 @@ def _prompt_sources(
 
 def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -> SourceKind:
     """Returns the kind of a turn: "turns" if the input (``given``) contains all its texts, "memory" if
-    the application's memory contains them all, else "examples". ``texts``: what the user and the model
-    said in the turn. A single text is not enough: what the user says in an example may also be in the
-    question."""
+    the application's memory contains all of them, otherwise "examples". ``texts``: the texts of the user
+    and the model in the turn. All are compared, because a single text, such as a question in an example,
+    may also be in the input by chance."""
     if _all_in(texts, given):
         return "turns"
     remembered = [described(each) for each in [*first.state.before.values()]]
@@ -110,8 +110,8 @@ def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
 
 
 def _escaped(text: str) -> set[str]:
-    """Returns the forms that a text may have in the description of an object. An object inside another
-    one may be described by a text, in which line ends, quotes and other signs are escaped once more."""
+    """Returns the forms that a text may have in the description of an object. Each object around it may
+    add escapes for line ends, quotes and other characters."""
     forms = {text}
     for _ in range(_MOST_ESCAPES):
         forms |= {escaped for each in forms for escaped in (repr(each)[1:-1], json.dumps(each)[1:-1])}
@@ -121,10 +121,10 @@ def _escaped(text: str) -> set[str]:
 def constant_texts(
     texts_in: Callable[[Any], Iterable[str]], given: Any, first: Participation
 ) -> Iterator[str]:
-    """Yields the texts that every replay gets, so that a request which contains one of them shows no
-    omitted source. These are the texts of the input (``given``) that are no sources. If only parts of
-    prompts are sources and nothing was retrieved, these are also the recorded results of tools.
-    ``texts_in``: a function that yields the texts in an input or a result."""
+    """Yields the texts that every replay gets: the texts of the input (``given``) that are no sources. If
+    only parts of prompts are sources and nothing was retrieved, also yields the recorded results of
+    tools. A request with such a text does not show an omitted source. ``texts_in``: yields the texts in
+    an input or a result."""
     sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
     yield from (text for text in texts_in(given) if text not in sources)
     is_of_prompts = first.prompt_sources is not None and not first.takes_results
@@ -134,9 +134,9 @@ def constant_texts(
 
 
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:
-    """Raises InvalidInput if the settings do not fit this call. That is so if documents were passed but
-    ``source_kinds`` has no "documents", and if the run has ended (``has_ended``) but ``source_kinds`` has
-    other kinds, or ``replay_of`` is not "whole_run"."""
+    """Raises InvalidInput if the settings do not fit this call. This is so in two cases: documents were
+    passed, and ``source_kinds`` has no "documents"; or the run was made before this call (``has_ended``),
+    so that only whole runs with documents as sources can be explained, and the settings ask for more."""
     if has_ended and (manner.source_kinds != ("documents",) or manner.replay_of != "whole_run"):
         raise InvalidInput(_UNKNOWN_RUN)
     if "documents" not in manner.source_kinds and (case.documents is not None or case.add_documents):
@@ -146,7 +146,8 @@ def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> 
 def why_no_sources(
     first: Participation, manner: Manner, application: Application[Item], retrievals: int
 ) -> str:
-    """Returns the reason why a run has no sources. ``retrievals``: the number of its retrievals."""
+    """Returns the reason why a run has no sources. ``retrievals``: the number of retrievals in the
+    run."""
     if "documents" in manner.source_kinds:
         return application.why_nothing(retrievals)
     action = first.action
@@ -170,10 +171,13 @@ def tool_replay_of(
 
 
 def running_tools(first: Participation, manner: Manner) -> set[str]:
-    """Returns the names of the tools that run in replays. These are the tools that retrieve, and, if
-    results of tools are sources, also the tools that the user named safe and that called other tools in
-    the baseline. In replays, their inner calls get the recorded results without the omitted sources. If
-    the next action is explained, such a tool runs only if this action is taken inside it."""
+    """Returns the names of the tools that run in replays.
+
+    These are the tools that retrieve. If results of tools are sources, a tool that the user named safe
+    runs too if it called other tools in the baseline: the calls of these other tools then get the
+    recorded results without the omitted sources. If only the next action is explained, such a safe tool
+    runs only if the action is taken inside it.
+    """
     outer = {name for each in first.tool_record.noted for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
     if first.action is not None:
@@ -182,7 +186,7 @@ def running_tools(first: Participation, manner: Manner) -> set[str]:
 
 
 def only_running_tools(first: Participation, manner: Manner) -> frozenset[str] | None:
-    """Returns the names of the only tools that may run in replays; None if all may."""
+    """Returns the names of the tools that may run in replays; None if all tools may run."""
     if not manner.replays_tools or manner.on_new_tool_call == "live":
         return None
     return frozenset(running_tools(first, manner) | manner.safe_tools)
@@ -196,9 +200,9 @@ def _noted_in(first: Participation) -> list[NotedResult]:
 
 
 def _outermost(noted: Sequence[NotedResult], running: Collection[str]) -> Iterator[NotedResult]:
-    """Yields the results that replays get from the record, which are those of tools that do not run in
-    replays. A result of a call inside another tool is yielded only if that tool runs in replays, because
-    otherwise the inner call is not made. ``running``: the names of the tools that run in replays."""
+    """Yields the results that replays get from the record: results of tools that do not run in replays.
+    Leaves out the result of a call inside another tool that does not run either, because replays do not
+    make this call. ``running``: the names of the tools that run in replays."""
     for each in noted:
         if each.call.name not in running and set(each.within) <= set(running):
             yield each

@@ -1,5 +1,5 @@
-"""This module defines the base class for results whose parts are those of one text or list inside the
-result."""
+"""This module defines the base class for results of tools that contain exactly one text or list. The
+parts of such a result are the parts of this text or list."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class InnerParts:
-    """An ``InnerParts`` is a result whose parts are those of one text or list inside it. ``inner``: the
-    parts of this text or list."""
+    """An ``InnerParts`` is a result that contains one text or list. The parts of the result are the parts
+    of this text or list (``inner``)."""
 
     inner: Any
 
@@ -20,7 +20,7 @@ class InnerParts:
 
     @property
     def has_heading(self) -> bool:
-        """Returns True iff the first part is the heading of the others."""
+        """Returns True iff the first part is a heading of the others."""
         return self.inner.has_heading
 
     @property

@@ -13,13 +13,13 @@ system message); and "examples" of questions with answers in the prompt."""
 IN_PROMPTS: tuple[SourceKind, ...] = ("turns", "memory", "instructions", "examples")
 """The kinds that are parts of the requests to models."""
 Omit: TypeAlias = Literal["remove", "blank"]
-"""The two ways to omit a source: "remove" it, or "blank" its texts, so that it is there without them.
-Retrieved documents are always removed."""
+"""The two ways to omit a source: "remove" removes it, and "blank" keeps it with empty texts. Retrieved
+documents are always removed."""
 
 
 def checked_source_kinds(given: Sequence[SourceKind]) -> tuple[SourceKind, ...]:
-    """Returns the setting ``source_kinds``, each kind once. Raises InvalidInput unless ``given`` is a
-    list of at least one kind, and of nothing else."""
+    """Returns the setting ``source_kinds``, with each kind once. Raises InvalidInput unless ``given`` is
+    a list of at least one kind, and contains nothing else."""
     kinds, known = checked_list("source_kinds", given, "kinds of sources"), get_args(SourceKind)
     for each in kinds:
         if each not in known:

@@ -1,4 +1,4 @@
-"""This module finds the only list in the result of a tool."""
+"""This module finds the list in the result of a tool that contains exactly one list."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -11,10 +11,10 @@ _DEEPEST = 3
 
 
 def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
-    """Returns the keys that lead to the only list in a result, such as ``("data", "items")``; no keys if
-    the result itself is the list. Returns None for a list of plain numbers, and if there is no list, or
-    if the result has other fields that may depend on the items; a count of the items is allowed.
-    ``depth``: the number of nested levels in which the list is searched for."""
+    """Returns the keys that lead to the only list in a result, such as ``("data", "items")``; an empty
+    path if the result itself is the list. Returns None if there is no such list, or if its items are all
+    numbers, truth values or None. Also returns None if the result has other fields that may depend on the
+    items, except counts of them. ``depth``: the number of levels in which the list is searched for."""
     if is_listed(result):
         items = cast("Sequence[Any]", result)
         return None if all(isinstance(each, PLAIN) for each in items) else ()
@@ -34,7 +34,7 @@ def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
 
 
 def counted_at(result: Any, path: Path) -> list[Path]:
-    """Returns the keys that lead to each number that counts the items of the list at ``path``."""
+    """Returns the path of keys to each number that counts the items of the list at ``path``."""
     found, total = list[Path](), len(results_at(result, path))
     for place in range(len(path)):
         fields: Mapping[Any, Any] = fields_of(results_at(result, path[:place])) or {}

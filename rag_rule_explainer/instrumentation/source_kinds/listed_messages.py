@@ -1,5 +1,5 @@
-"""This module reads the messages of a conversation in a list of any application: messages of the
-frameworks, dicts, tuples of a role and a text, pairs of a question and its reply, or texts alone."""
+"""This module reads the messages of a conversation in a list of any application. Messages may be those of
+frameworks, dicts, tuples of a role and a text, pairs of a question and its reply, or single texts."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -27,8 +27,8 @@ _PAIR = ("user", "assistant")
 
 class Spoken(NamedTuple):
     """A ``Spoken`` is a message in a list. ``role``: "user", "assistant", "system" or "tool", whatever
-    the framework calls it; empty if the list does not say who speaks. ``text``: the message without
-    spaces and line ends, because frameworks join the parts of a text differently."""
+    the framework calls it; empty if the list does not say who wrote the message. ``text``: the text of
+    the message without spaces and line ends, because frameworks join the parts of a text differently."""
 
     role: str
     text: str
@@ -46,8 +46,8 @@ def as_spoken(role: str, text: str) -> Spoken:
 
 
 def spoken_in(element: Any) -> tuple[Spoken, ...]:
-    """Returns the messages in one element of a list: one, or two in a pair of a question and its reply.
-    Empty for anything else."""
+    """Returns the messages in one element of a list: one message, or two in a pair of a question and its
+    reply. Returns an empty tuple for any other element."""
     if isinstance(element, str):
         return (Spoken("", "".join(element.split())),)
     pair = _texts_of_a_pair(element)
@@ -61,7 +61,7 @@ def spoken_in(element: Any) -> tuple[Spoken, ...]:
 
 
 def without_text(element: Any) -> Any:
-    """Returns a copy of an element without its texts; None if no such copy can be made."""
+    """Returns a copy of a list's element with empty texts; None if no such copy can be made."""
     if isinstance(element, str):
         return ""
     pair = _texts_of_a_pair(element)
@@ -76,7 +76,7 @@ def without_text(element: Any) -> Any:
 
 
 def with_text(element: Any, text: str) -> Any:
-    """Returns a copy of a message that has another text; None if no such copy can be made."""
+    """Returns a copy of a message with another text; None if no such copy can be made."""
     if isinstance(element, Mapping):
         fields = cast("Mapping[Any, Any]", element)
         name = next((each for each in TEXTS if each in fields), None)
@@ -87,20 +87,20 @@ def with_text(element: Any, text: str) -> Any:
     try:
         made = copy(element)
         made.content = text
-    except Exception:  # an application's own class may refuse this in any way
+    except Exception:  # the application's own class may refuse this by any error
         return None
     return made if _text_of(made) == text and _text_of(element) is not None else None
 
 
 def listed_text(element: Any) -> str:
-    """Returns the text of a message as it is written; empty if it has none."""
+    """Returns the text of a message, unchanged; empty if it has none."""
     pair = _texts_of_a_pair(element)
     return (pair[1] if pair is not None else _text_of(element)) or ""
 
 
 def _texts_of_a_pair(element: Any) -> tuple[str, str] | None:
-    """Returns the two texts of an element that consists of two texts, such as ``("Hi", "Hello")``; else
-    None."""
+    """Returns the two texts of an element that consists of two texts, such as ``("Hi", "Hello")``; None
+    for any other element."""
     given: Any = element
     if isinstance(element, Mapping):
         fields = cast("Mapping[Any, Any]", element)

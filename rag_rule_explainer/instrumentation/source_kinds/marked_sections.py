@@ -1,5 +1,5 @@
-"""This module finds the sections of instructions: those below a Markdown heading, such as "## Refunds",
-and those in tags, such as ``<refunds>...</refunds>``."""
+"""This module finds the sections of instructions: the text below a Markdown heading, such as "##
+Refunds", or between tags, such as ``<refunds>...</refunds>``."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -20,10 +20,10 @@ class MarkedSection(NamedTuple):
 
 
 def marked_sections(text: str) -> Iterator[MarkedSection]:
-    """Yields the sections of a text, in their order: each element in tags that begin a line, and the
-    text below each Markdown heading, up to the next heading or element. Text after an element is a
-    further section of the heading before the element. A heading inside an element or a block of code
-    begins no section. A text without headings and elements is one section. No two sections overlap."""
+    """Yields the sections of a text, in their order. A section is an element in tags that begin a line,
+    or the text below a Markdown heading up to the next heading or element. Text after an element is
+    another section of the heading before the element. Headings inside an element or a block of code are
+    ignored. A text without headings and elements is one section. No two sections overlap."""
     read = _without_code(text)
     elements = [MarkedSection(found["tag"], *found.span()) for found in _ELEMENT.finditer(read)]
     begun = [MarkedSection(found["heading"], *found.span()) for found in _HEADING.finditer(read)]
@@ -45,8 +45,8 @@ def marked_sections(text: str) -> Iterator[MarkedSection]:
 def _outside(
     headings: Iterable[MarkedSection], elements: Iterable[MarkedSection]
 ) -> Iterator[MarkedSection]:
-    """Yields the headings that are in none of the elements. Headings and elements are in the order of the
-    text."""
+    """Yields the headings that are inside none of the elements. Headings and elements must be in the
+    order of the text."""
     ends = iter([(each.start, each.end) for each in elements])
     start, end = next(ends, (0, 0))
     for heading in headings:
@@ -57,9 +57,9 @@ def _outside(
 
 
 def _without_code(text: str) -> str:
-    """Returns the text with spaces in place of its fenced blocks of code, so that nothing in them is
-    taken for a heading or a tag. All other text stays at its place. A block that is not closed ends where
-    the text ends, as in Markdown."""
+    """Returns the text with spaces in place of its fenced blocks of code, so that nothing in these blocks
+    is taken for a heading or a tag. All other text keeps its position. A block that is not closed ends at
+    the end of the text, as in Markdown."""
     lines, fence = text.split("\n"), ""
     for place, line in enumerate(lines):
         found = _FENCE.match(line)

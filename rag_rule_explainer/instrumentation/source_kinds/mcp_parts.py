@@ -14,14 +14,14 @@ from .kinds import Omit
 from .part_values import blanked, read_json, text_of_part
 
 _ONE_VALUE = "result"
-"""The key under which the structured content holds the return value of a tool that returns no object."""
+"""The key under which the structured content has the return value of a tool that returns no object."""
 _STRUCTURED = ("structuredContent", "structured_content")
 
 
 @dataclass(frozen=True, slots=True)
 class McpBlocks:
-    """The parts in a ``McpBlocks`` are the content blocks of an MCP tool's result, each with its part of
-    the structured content. ``like``: the result."""
+    """The parts of an ``McpBlocks`` are the content blocks of an MCP tool's result. Each block is omitted
+    together with its part of the structured content. ``like``: the result."""
 
     blocks: Sequence[Block]
     like: Any
@@ -47,17 +47,18 @@ class McpBlocks:
 
 @dataclass(frozen=True, slots=True)
 class McpText(InnerParts):
-    """A ``McpText`` holds the parts (``inner``) of the text in an MCP tool's result that has only one
-    content block. ``like``: the result. ``form``: how its structured content repeats the text. It is
-    "value" for the JSON value that is written in the text, "value under one key" for this value as the
-    only entry of an object, "text" for the text as the only entry, and empty if there is no structured
-    content."""
+    """An ``McpText`` divides the text of an MCP tool's result that has only one content block into parts
+    (``inner``). ``like``: the result. ``form``: how the structured content of the result repeats the
+    text. This is "value" for the JSON value that is written in the text; "value under one key" for an
+    object with this value as its only entry; "text" for an object with the text as its only entry; and
+    empty if there is no structured content."""
 
     like: Any
     form: str
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result with the omitted parts cut or blanked, in text and structured content."""
+        """Returns the result with the omitted parts removed or blanked, in the text and in the structured
+        content."""
         if not omitted:
             return self.like
         text = self.inner.without(omitted, omit)

@@ -1,5 +1,6 @@
-"""This module finds texts in the requests of a replay that the application may have made of an omitted
-source. Such a text is not in the first request, and no model, tool or search has returned it."""
+"""This module finds new texts in the requests of a replay: texts that are not in the first request, and
+that no model, tool or search has returned. The application may have made such a text of an omitted
+source."""
 
 import json
 import re
@@ -13,11 +14,11 @@ from ..requests.volatile import Steady
 from .prompt_sections import PromptMessage
 
 _SENTENCE = 3
-"""The smallest number of words in a text of an omitted source that is looked for inside other texts. A
+"""The minimum number of words of an omitted source's text that is searched for inside other texts. A
 shorter text could be there by chance."""
 _SHORT = 3
-"""The smallest number of letters in a known text that is looked for inside other texts. A shorter one is
-only compared as a whole."""
+"""The minimum number of letters of a known text that is searched for inside other texts. A shorter text
+is only compared as a whole."""
 _STILL_THERE = (
     "a later request of the replay may hold {source!r} in another form, so it cannot be left out there: "
     "the application has shortened, repeated or rewritten it ({text})"
@@ -43,7 +44,7 @@ _LABELS = re.compile(r"^\s*(?:observation|thought|action|action input|answer):",
 
 @dataclass(frozen=True, slots=True)
 class NewTexts:
-    """A ``NewTexts`` looks through a request for texts that only the application itself can have written.
+    """A ``NewTexts`` searches a request for texts that only the application itself can have written.
 
     ``said``: returns the replies and the results of tools that the replay has got so far. ``given``: the
     texts that every replay gets. ``steady``: replaces parts of texts that differ from run to run without
@@ -59,7 +60,7 @@ class NewTexts:
 
     def doubt(self, identity: str, text: str) -> None:
         """Leaves the replay without a verdict, because its request may still contain an omitted source.
-        ``identity``: the id of the source; ``text``: the text that may come from it."""
+        ``identity``: the id of the source; ``text``: the text that may come from the source."""
         self.refuse(_STILL_THERE.format(source=identity, text=shortened(printable(text), 80)))
 
     def check(
@@ -68,9 +69,9 @@ class NewTexts:
         first: Sequence[PromptMessage],
         sent: Sequence[PromptMessage],
     ) -> None:
-        """Calls ``doubt`` or ``note`` for a request that may depend on an omitted source. A request
-        cannot depend on one if it begins with the messages of the first request, and all that follows are
-        replies, results of tools, and texts that the user's ``ignore=`` names.
+        """Calls ``doubt`` or ``note`` if a request may depend on an omitted source. A request cannot
+        depend on one if it begins with the messages of the first request, and continues only with
+        replies, results of tools, and texts that the user's ``ignore=`` matches.
 
         ``omitted``: the ids and texts of the omitted sources; ``first``: the messages of the first
         request without these sources; ``sent``: the messages of this request.
@@ -100,14 +101,14 @@ class NewTexts:
         return [(each.role, self.steady(each.text)) for each in messages]
 
     def _is_vouched_for(self, sent: Sequence[PromptMessage]) -> bool:
-        """Returns True iff the user's ``ignore=`` matches the whole first message of a request. This is
-        how the user names the instructions of a further agent."""
+        """Returns True iff the user's ``ignore=`` matches the whole first message of a request. In this
+        way, the user allows the instructions of another agent."""
         first = sent[0].text if sent else ""
         return bool(first.strip()) and not self._own_part(first, ())
 
     def _own_part(self, text: str, parts: Sequence[str]) -> str:
-        """Returns what is left of a text without ignored and known parts, and without spaces; empty if
-        nothing is. ``parts``: the known parts."""
+        """Returns a text without its spaces, its ignored parts and its known parts; empty if nothing else
+        is in it. ``parts``: the known parts."""
         left = _squeezed(self.steady.without_ignored(text).replace(_MARK, " "))
         if left in parts:
             return ""
@@ -117,7 +118,7 @@ class NewTexts:
 
 
 def forms_of(result: object) -> list[str]:
-    """Returns the texts as which a framework may show the result of a tool to a model."""
+    """Returns the texts in which a framework may show the result of a tool to a model."""
     written = (json.dumps(result, default=str, ensure_ascii=each) for each in (True, False))
     with suppress(TypeError, ValueError, RecursionError):
         return [str(result), *written]
@@ -125,6 +126,6 @@ def forms_of(result: object) -> list[str]:
 
 
 def _squeezed(text: str) -> str:
-    """Returns a text without spaces, without the labels that ``_LABELS`` matches, and with one kind of
-    quotes, because frameworks write these differently."""
+    """Returns a text without spaces, without the labels that ``_LABELS`` matches, and with only one kind
+    of quotation mark, because frameworks write these differently."""
     return "".join(_LABELS.sub(" ", text).replace('"', "'").split())

@@ -13,19 +13,19 @@ LONGEST_NAME = 80
 
 @dataclass(slots=True, eq=False)
 class OwnIds:
-    """An ``OwnIds`` gives each source an id that no other one has. ``taken``: the ids so far."""
+    """An ``OwnIds`` gives each source a unique id. ``taken``: the ids that sources already have."""
 
     taken: set[str] = field(default_factory=set[str])
     _tried: Counter[str] = field(default_factory=Counter[str])
 
     @classmethod
     def beside(cls, taken: Iterable[str]) -> "OwnIds":
-        """Returns an ``OwnIds`` that gives none of the ids in ``taken``."""
+        """Returns an ``OwnIds`` that never gives an id in ``taken``."""
         return cls(set(taken))
 
     def of(self, identity: str) -> str:
-        """Returns ``identity`` as the id of a new source. If it is taken, adds a number, as in "Refunds
-        (2)"."""
+        """Returns ``identity`` as the id of a new source. If another source has this id, adds a number,
+        as in "Refunds (2)"."""
         own = identity
         while own in self.taken:
             self._tried[identity] += 1
@@ -35,6 +35,6 @@ class OwnIds:
 
 
 def readable_name(written: str) -> str:
-    """Returns the text as a name for an id: on one line, with control characters as escapes, and with
-    its middle left out if it has more than ``LONGEST_NAME`` characters."""
+    """Returns the text as a name for an id: on one line, and with control characters as escapes. If it
+    has more than ``LONGEST_NAME`` characters, its middle is left out."""
     return cut_in_the_middle(" ".join(printable(written).split()), LONGEST_NAME)

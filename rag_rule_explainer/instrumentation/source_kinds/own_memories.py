@@ -262,5 +262,5 @@ def _runs_again(function: FunctionType) -> bool:
 def _content_of(cell: object) -> object:
     try:
         return getattr(cell, "cell_contents", None)
-    except ValueError:  # nothing was assigned yet
+    except ValueError:  # nothing was assigned to the variable yet
         return None

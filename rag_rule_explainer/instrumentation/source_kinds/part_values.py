@@ -1,4 +1,4 @@
-"""This module reads the text of a part of a tool's result, and makes parts without texts."""
+"""This module reads the text of a part of a tool's result, and makes parts with empty texts."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -9,13 +9,13 @@ from typing import Any, cast
 from ..clients.fields import fields_of, with_fields
 
 PLAIN = (int, float, bool, type(None))
-"""A list of items of these types is one part and is not divided: a single number of a vector means
-nothing."""
+"""A list whose items all have these types is not divided, because one item, such as a number of a vector,
+means nothing alone."""
 _COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
 
 
 def read_json(text: str) -> Any:
-    """Returns the value that the text holds as JSON; None if the text is no JSON."""
+    """Returns the value that the text contains as JSON; None if the text is not JSON."""
     with suppress(ValueError, RecursionError):
         return json.loads(text)
     return None
@@ -23,7 +23,7 @@ def read_json(text: str) -> Any:
 
 def text_block(item: Any) -> Mapping[str, Any] | None:
     """Returns the item if it is a block of text in a message's content, such as ``{"type": "text",
-    "text": "hi"}``; else None."""
+    "text": "hi"}``; None for any other item."""
     if not isinstance(item, Mapping):
         return None
     block = cast("Mapping[str, Any]", item)
@@ -31,8 +31,8 @@ def text_block(item: Any) -> Mapping[str, Any] | None:
 
 
 def text_of_part(value: Any) -> str:
-    """Returns the text of a part: the part itself if it is a text, the text in a block of text, else the
-    part as JSON."""
+    """Returns the text of a part: the part itself if it is a text, the text in a block of text, or any
+    other part as JSON."""
     if isinstance(value, str):
         return value
     block = text_block(value)
@@ -69,7 +69,8 @@ def blanked(value: Any) -> Any:
         return {key: blanked(each) for key, each in cast("Mapping[Any, Any]", value).items()}
     kind = cast("Any", type(value))
     if hasattr(kind, "model_fields") or is_dataclass(kind):
-        with suppress(Exception):  # the user's class may raise any error when it is read or copied
+        # A user's class may raise any error when an object of it is read or copied.
+        with suppress(Exception):
             fields = fields_of(value) or {}
             if fields.get("type") == "text" and isinstance(fields.get("text"), str):
                 return with_fields(value, text="")

@@ -1,9 +1,10 @@
 """This module removes omitted parts of prompts (turns, memories, examples, sections of the instructions)
-from the requests of a replay, unless ``taking_out`` has taken them out of what the replay starts with.
+from the requests of a replay. Parts that ``taking_out`` could take out of the replay's input or memory
+are not in the requests anyway.
 
 These parts were found in the first request of the baseline. In a later request, the application may have
-dropped a message of a turn, or rewritten it. Messages and sections that are unchanged are removed. If
-another text may come from an omitted part, ``NewTexts`` ends the replay or notes a doubt.
+dropped a message of a turn, or rewritten it. Unchanged messages and sections are removed. If another text
+may come from an omitted part, ``NewTexts`` ends the replay or notes a doubt.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -31,21 +32,22 @@ source, and the text."""
 
 @dataclass(frozen=True, slots=True)
 class PromptOmitting:
-    """A ``PromptOmitting`` removes the omitted sources from the requests of one replay.
-
-    ``known``: the sources in the first request of the baseline. ``kept``: the ids of the retained
-    sources. ``deliver``: is called with the ids of the retained sources in each request. ``taking_out``:
-    has taken omitted sources out of what the replay starts with. ``new_texts``: finds texts that may come
-    from the omitted sources that could not be taken out. ``recorded``: checks the requests that get
-    recorded replies; None if all requests get new ones.
-    """
+    """A ``PromptOmitting`` removes the omitted sources from the requests of one replay."""
 
     known: PromptSources
+    """The sources in the first request of the baseline."""
     kept: frozenset[str]
+    """The ids of the retained sources."""
     deliver: Callable[[Collection[str], bool], None]
+    """A function that is called for each request. Its arguments are the ids of the retained sources in
+    the request, and True."""
     taking_out: TakingOut
+    """The object that removed omitted sources from the replay's input and memory. Sources that it could
+    not remove there are removed from each request."""
     new_texts: NewTexts
+    """Finds texts in requests that may come from an omitted source, but differ from the source's text."""
     recorded: RecordedRequests | None = None
+    """Checks the requests that get recorded replies; None if all requests are really sent."""
 
     def edited(
         self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE
@@ -66,8 +68,8 @@ class PromptOmitting:
         return texts
 
     def _note_held(self) -> None:
-        """Calls ``note`` if an omitted source is data that the application still has. It may go by it
-        in any way, also in the first request and in what it returns."""
+        """Notes, for the user, each omitted source that the application still has in its input or memory.
+        The application may use it in any way, in the first request and in its answer."""
         for identity, kind in sorted(self.known.held.items()):
             is_left = identity in self.taking_out.omitted and self._is_there(identity)
             if is_left and identity not in self.taking_out.constant:
@@ -101,8 +103,8 @@ class PromptOmitting:
             (self.new_texts.refuse if fault.is_sure else self.new_texts.note)(fault.why)
 
     def _cut(self, messages: Sequence[PromptMessage], doubt: Doubt) -> tuple[list[str | None], list[str]]:
-        """Returns the messages' texts without the omitted sources, and the ids of the retained sources
-        that are there. Calls ``doubt`` where it is not clear what is to be removed."""
+        """Returns two lists: the text of each message without the omitted sources, and the ids of the
+        retained sources in the messages. Calls ``doubt`` if it is unclear what has to be removed."""
         texts: list[str | None] = [each.text for each in messages]
         spoken = [place for place, each in enumerate(messages) if not is_system(each)]
         conversation = [messages[place] for place in spoken]
@@ -129,9 +131,9 @@ class PromptOmitting:
     def _found_in(
         self, conversation: Sequence[PromptMessage]
     ) -> tuple[dict[str, tuple[int, int]], list[str]]:
-        """Returns two values. The first has, for each turn whose messages are all in the conversation,
-        the place of its first message and the number of its messages. The second has the ids of the other
-        turns."""
+        """Returns two values. The first is a dict for the turns whose messages are all in the
+        conversation: the index of a turn's first message and the number of its messages, by id. The
+        second is the ids of the other turns."""
         found, torn, taken = dict[str, tuple[int, int]](), list[str](), set[int]()
         for identity, group in self.known.groups.items():
             start = _start_of(group, conversation, taken) if self._is_there(identity) else None
@@ -146,7 +148,7 @@ class PromptOmitting:
         self, places: Mapping[str, Sequence[SectionPlace]], texts: list[str | None]
     ) -> None:
         omitted = [at for each, found in places.items() if each not in self.kept for at in found]
-        # Cuts from the end, so that no cut moves a place that is still to be cut.
+        # Cuts from the end to the beginning, because a cut moves all text after it.
         for place, start, end in sorted(omitted, reverse=True):
             text = texts[place] or ""
             left = text[:start] + text[end:]
@@ -158,17 +160,18 @@ class PromptOmitting:
 
     def _is_there(self, identity: str) -> bool:
         """Returns True iff the application still has the source: it is retained, or could not be taken
-        out of what the replay starts with."""
+        out of the replay's input and memory."""
         return identity not in self.taking_out.taken
 
     def _is_sent(self, message: PromptMessage) -> bool:
-        """Returns False iff the message belongs only to turns that were taken out of what the replay
-        starts with, so that requests need not have it."""
+        """Returns True if requests must have this message. Returns False if it belongs only to turns that
+        were taken out of the replay's input and memory."""
         having = [each for each, group in self.known.groups.items() if message in group]
         return not having or any(map(self._is_there, having))
 
     def _left_out(self) -> Iterator[tuple[str, Sequence[str]]]:
-        """Yields the ids and texts of the omitted sources that the application itself still has."""
+        """Yields the ids and texts of the omitted sources that could not be taken out of the replay's
+        input and memory."""
         gone = {each for each in self.taking_out.omitted if self._is_there(each)}
         for identity, group in self.known.groups.items():
             if identity in gone:
@@ -176,8 +179,8 @@ class PromptOmitting:
         yield from ((each, [text]) for each, text in self.known.sections.items() if each in gone)
 
     def _check_taken(self, messages: Sequence[PromptMessage]) -> None:
-        """Looks for turns and sections that were taken out of what the replay starts with, and that are
-        in the request all the same. They no longer count as taken out, so they are removed from the
+        """Finds the turns and sections that were taken out of the replay's input and memory, but are in
+        this request nevertheless. They no longer count as taken out, so they are removed from the
         requests. An equal turn after the user's last message is ignored, because the replay itself may
         have made it."""
         conversation = [each for each in messages if not is_system(each)]
@@ -190,7 +193,7 @@ class PromptOmitting:
             gone = [each for each in taken if self.known.groups.get(each) == group]
             if _count(group, earlier) <= groups.count(group) - len(gone):
                 continue
-            if groups.count(group) > 1:  # nothing shows which of the equal ones it is
+            if groups.count(group) > 1:  # nothing shows which of the equal turns is omitted
                 self.new_texts.refuse(_STILL_GIVEN.format(source=identity))
             taken.discard(identity)
         present = {each.text for each in sections_in(messages)}
@@ -203,9 +206,9 @@ class PromptOmitting:
     def _rest_of(
         self, identity: str, conversation: Sequence[PromptMessage], taken: set[int], doubt: Doubt
     ) -> Iterator[int]:
-        """Yields the places of those messages of an omitted source that are still in the conversation.
-        Calls ``doubt`` if a message occurs more than once, so that it is not clear which one belongs to
-        the source."""
+        """Yields the indexes of the messages of an omitted source that are still in the conversation.
+        Calls ``doubt`` if a message occurs more than once, because it is then unclear which one belongs
+        to the source."""
         known = self.known.spoken
         for message in self.known.groups[identity]:
             found = [
@@ -218,8 +221,8 @@ class PromptOmitting:
                 yield found[0]
 
     def _look_for_more(self, messages: Sequence[PromptMessage]) -> None:
-        """Calls ``doubt`` if the conversation up to the user's last message has a message of an omitted
-        source more often than the first request."""
+        """Calls ``doubt`` if a message of an omitted source occurs more often in the conversation, up to
+        the user's last message, than in the first request."""
         known = self.known.spoken
         conversation = [each for each in messages if not is_system(each)]
         asked = [place for place, each in enumerate(conversation) if each == known[-1]]
@@ -235,8 +238,8 @@ class PromptOmitting:
         places: Mapping[str, Sequence[SectionPlace]],
         doubt: Doubt,
     ) -> None:
-        """Calls ``doubt`` if an omitted section was not found, but a section with the same heading or tag
-        was: it may be the omitted section, rewritten, or a section of another agent."""
+        """Calls ``doubt`` if an omitted section was not found, but another section with the same heading
+        or tag was. This may be the omitted section with a changed text, or a section of another agent."""
         gone = {each for each in self.known.sections if each not in self.kept and self._is_there(each)}
         missing, known = gone.difference(places), set(self.known.messages)
         for each in sections_in(messages) if missing else ():
@@ -244,9 +247,9 @@ class PromptOmitting:
                 doubt(each.id, each.text)
 
     def _look_for_twins(self, identity: str, doubt: Doubt) -> None:
-        """Calls ``doubt`` if two turns have the same messages, and only one of the two is omitted:
-        nothing shows which of them is in the request. ``identity``: one of the two, not all of whose
-        messages are there."""
+        """Calls ``doubt`` if a turn that is retained and a turn that is omitted have the same messages,
+        because nothing shows which of them is in the request. ``identity``: the id of one of these turns,
+        some of whose messages are missing."""
         group = self.known.groups[identity]
         twins = [each for each, other in self.known.groups.items() if other == group]
         if len({each in self.kept for each in twins}) > 1 and all(map(self._is_there, twins)):
@@ -262,15 +265,14 @@ def _left_of(messages: Sequence[PromptMessage], texts: Sequence[str | None]) -> 
 
 
 def _ignored(_identity: str, _text: str) -> None:
-    """Takes the place of a ``Doubt`` where the messages are only compared and not sent. It does
-    nothing."""
+    """Does nothing. It is used as a ``Doubt`` if the messages are only compared and not sent."""
 
 
 def _start_of(
     group: Sequence[PromptMessage], messages: Sequence[PromptMessage], taken: Collection[int]
 ) -> int | None:
-    """Returns the first index, not in ``taken``, at which all messages of the group stand one after the
-    other; None if there is none."""
+    """Returns the first index, not in ``taken``, at which all messages of ``group`` follow each other;
+    None if there is no such index."""
     size = len(group)
     for start in range(len(messages) - size + 1):
         if start not in taken and tuple(messages[start : start + size]) == tuple(group):
@@ -279,7 +281,7 @@ def _start_of(
 
 
 def _count(group: Sequence[PromptMessage], messages: Sequence[PromptMessage]) -> int:
-    """Returns how often the group stands among the messages, without overlaps."""
+    """Returns how often all messages of ``group`` follow each other in ``messages``, without overlaps."""
     taken = set[int]()
     while (start := _start_of(group, messages, taken)) is not None:
         taken.update(range(start, start + len(group)))

@@ -11,25 +11,25 @@ from .own_ids import OwnIds, readable_name
 
 _SYSTEM = ("system", "developer")
 _ALIKE = 0.5
-"""The smallest share of common words with which a section counts as a known section whose text has
-changed. The share is the number of words in both, divided by the number of words in at least one of
-them."""
+"""If at least this share of words is common to a section and a known section, it counts as the known
+section with a changed text. The share is the number of words in both sections, divided by the number of
+words in at least one of them."""
 
 SectionPlace = tuple[int, int, int]
 """A place of a text in a request: the index of the message, the start and the end."""
 
 
 class PromptMessage(NamedTuple):
-    """A ``PromptMessage`` is a message of a request. ``role``: as frameworks call it, such as "user" or
-    "system"."""
+    """A ``PromptMessage`` is a message of a request. ``role``: the role of its writer, such as "user" or
+    "system", as the framework calls it."""
 
     role: str
     text: str
 
 
 class PromptSection(NamedTuple):
-    """A ``PromptSection`` is a section of the instructions, below a heading or in a tag. ``id``: no other
-    section of the request has it. ``at``: the place of the section."""
+    """A ``PromptSection`` is a section of the instructions, below a heading or in a tag. ``id``: unique
+    in the request. ``at``: the place of the section."""
 
     id: str
     text: str
@@ -37,7 +37,7 @@ class PromptSection(NamedTuple):
 
 
 def is_system(message: PromptMessage) -> bool:
-    """Returns True iff a message holds instructions, which its role "system" or "developer" says."""
+    """Returns True iff a message contains instructions: its role is "system" or "developer"."""
     return message.role in _SYSTEM
 
 
@@ -53,10 +53,10 @@ def sections_in(messages: Sequence[PromptMessage]) -> Iterator[PromptSection]:
 def placed(
     sections: Mapping[str, str], messages: Sequence[PromptMessage]
 ) -> dict[str, list[SectionPlace]]:
-    """Returns the places of each section in a request, by id; a section that is not there is left out. If
-    several sections have the same text, the first place belongs to the first section, and so on; the last
-    section gets all remaining places. A section whose text has changed is found by its heading or tag, or
-    by its words. ``sections``: the ids and texts."""
+    """Returns the places of each section in a request, by id; a section that is not in the request has no
+    entry. If several sections have the same text, the first place belongs to the first section, and so
+    on; the last section gets all remaining places. A section whose text has changed is found by its
+    heading or tag, or by its words. ``sections``: the ids and texts."""
     owners, found = dict[str, list[str]](), dict[str, list[SectionPlace]]()
     for identity, text in sections.items():
         owners.setdefault(text, []).append(identity)
@@ -64,8 +64,9 @@ def placed(
     for each in here:
         if each.text in owners:
             found.setdefault(each.text, []).append(each.at)
-    # The application may have joined a section with another text. It is then no section of this
-    # request, so its text is searched for everywhere except in the sections that were found already.
+    # The application may have joined a section with another text, so that it is no section of this
+    # request. Its text is therefore searched for everywhere, except in the sections that were found
+    # already.
     for text in sorted(owners, key=len, reverse=True):
         if len(found.get(text, ())) < len(owners[text]):
             taken = [at for each in found.values() for at in each]
@@ -86,8 +87,9 @@ def _place_changed(
     request; ``places``: the places that are known so far."""
     taken = [at for each in places.values() for at in each]
     changed = [each for each in here if not any(_overlap(each.at, at) for at in taken)]
-    # If a message has an unchanged section, it is the message of the first request. So an id in it is
-    # enough to recognise a section; in other messages, the words must be similar.
+    # A message with an unchanged section is taken for the message of the first request that had this
+    # section. If a changed section in it has the id of a section of the first request, it is taken for
+    # that section. In other messages, the words of both sections must be similar too.
     known = {place for place, _, _ in taken}
     for identity, text in sections.items():
         if identity in places or not changed:

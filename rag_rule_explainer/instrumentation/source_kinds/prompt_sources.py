@@ -1,8 +1,9 @@
 """This module makes sources of parts of the requests to models: sections of the instructions, examples,
-memories and earlier turns of the conversation. ``prompt_omitting`` removes them from requests.
+memories and earlier turns of the conversation. ``prompt_omitting`` removes the omitted ones from
+requests.
 
-The first request of the baseline is read. A turn is a message of the user with all that follows up to
-the user's next message: the model's replies, and the results of tools.
+Only the first request of the baseline is read. A turn is a message of the user with everything up to the
+user's next message: the model's replies, and the results of tools.
 """
 
 from collections import Counter
@@ -22,7 +23,7 @@ from .turn_remains import Copy
 
 _USER, _REPLY = ("user", "human"), ("assistant", "ai", "model")
 SPEAKING = (*_USER, *_REPLY)
-"""The roles of messages that a user or a model has said."""
+"""The roles of messages that a user or a model has written."""
 _NAMES: dict[SourceKind, str] = {"turns": "turn", "memory": "memory", "examples": "example"}
 
 
@@ -94,12 +95,17 @@ class PromptSources:
 
     sources: tuple[Source, ...]
     omit: Omit
+    """Is "remove" if an omitted source is removed, "blank" if its messages remain with empty texts."""
     messages: tuple[PromptMessage, ...] = ()
+    """The request's messages."""
     groups: dict[str, tuple[PromptMessage, ...]] = field(
         default_factory=dict[str, tuple[PromptMessage, ...]]
     )
+    """The messages of each source that is a turn, by the source's id."""
     sections: dict[str, str] = field(default_factory=dict[str, str])
+    """The text of each source that is a section of the instructions, by id."""
     dropped: tuple[str, ...] = ()
+    """The ids of the turns that are incomplete in a later request of the baseline."""
     held: dict[str, SourceKind] = field(default_factory=dict[str, SourceKind])
     beside: dict[str, Copy] = field(default_factory=dict[str, Copy])
 
@@ -112,10 +118,10 @@ class PromptSources:
         omit: Omit,
         dropped: Collection[PromptMessage] = (),
     ) -> "PromptSources":
-        """Returns the sources of these ``kinds`` in a request. ``messages``, ``dropped``: see
-        ``FirstPrompt``. ``kind_of``: returns the kind of a turn; its argument is the list of the texts
-        that the user and the model said in the turn. A section is one of "turns" if it is in the
-        input."""
+        """Returns the sources of these ``kinds`` in a request. ``messages``: the messages of the request;
+        ``dropped``: those of them that a later request of the same conversation does not have.
+        ``kind_of``: returns the kind of a turn; its argument is the list of the texts of the user and the
+        model in the turn. A section that is in the input has the kind "turns" in ``held``."""
         made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
         if "instructions" in kinds:
             for each in sections_in(messages):
@@ -163,8 +169,8 @@ def _dense(text: str) -> str:
 
 
 def _turns_in(messages: Sequence[PromptMessage]) -> Iterator[tuple[PromptMessage, ...]]:
-    """Yields the turns that come before the user's last message, if a model replied in them.
-    Instructions between the messages of a turn do not belong to it."""
+    """Yields the turns before the user's last message, if a model replied in them. Instructions between
+    the messages of a turn do not belong to the turn."""
     spoken = [each for each in messages if not is_system(each)]
     asked = [place for place, each in enumerate(spoken) if each.role in _USER]
     for start, end in pairwise(asked):

@@ -1,4 +1,4 @@
-"""This module checks that a replay of the next action gets a recorded reply only to the request that had
+"""This module checks that a replay of the next action gets a recorded reply only for the request that got
 this reply in the baseline. If an earlier turn is omitted, the application may make other or fewer
 requests, or make them in another order."""
 
@@ -43,9 +43,10 @@ the part in the message."""
 
 _RESULTS = ("tool", "function")
 _SERVED = "\0"
-"""This character stands for the text of a source that a search or a tool returned."""
+"""This character replaces the text of a source that a search or a tool returned."""
 _AROUND = re.compile(r"[^\w\0]*\0[^\w]*")
-"""Such texts with the signs around them, such as bullets and commas, which go with the texts."""
+"""Matches the text of such a source with the characters around it that belong to it, such as bullets and
+commas."""
 _PERHAPS = r"[^\w]*"
 
 
@@ -65,9 +66,9 @@ class _Text(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class RecordedRequests:
-    """A ``RecordedRequests`` compares the requests of one replay that get recorded replies with those
-    that had these replies in the baseline. Replies are given by place, so the two have to be equal, up to
-    white space, at each place.
+    """A ``RecordedRequests`` compares the requests of one replay that get recorded replies with the
+    requests that got these replies in the baseline. The n-th request gets the n-th recorded reply, so the
+    n-th requests of both runs have to be equal, except for white space.
 
     ``requests``: the requests of the baseline whose replies are recorded, in order; ``parameters``: their
     parameters. ``steady``: replaces parts of texts that differ from run to run without a meaning, such as

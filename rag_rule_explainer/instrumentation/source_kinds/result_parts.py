@@ -1,7 +1,8 @@
 """This module splits the result of a tool into parts, and makes a result without some of them.
 
-The parts of a list are its items. The parts of a dict or an object with one list in it, and of a text
-that contains a list (see ``written_list``), are the items of this list. Any other result is one part.
+The parts of a list are its items. The parts of a dict or an object with one list in it are the items of
+this list, and so are those of a text that contains a list, such as JSON, points or a Markdown table. Any
+other result is one part.
 """
 
 import json
@@ -23,7 +24,7 @@ from .written_lists import written_list
 
 
 class ResultParts(Protocol):
-    """A ``ResultParts`` holds the parts of one tool result, each of which can be a source, and makes the
+    """A ``ResultParts`` divides one tool result into parts, each of which can be a source, and makes the
     result without some of them."""
 
     @property
@@ -33,7 +34,7 @@ class ResultParts(Protocol):
 
     @property
     def has_heading(self) -> bool:
-        """Returns True iff the first part is the line before the items."""
+        """Returns True iff the first part is a line before the items."""
         ...
 
     @property
@@ -42,15 +43,15 @@ class ResultParts(Protocol):
         ...
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result without the parts at these places (counted from 0), or, if ``omit`` is
-        "blank", with these parts blanked. If all parts are removed, returns an empty result of the same
-        type."""
+        """Returns the result without the parts with these indexes (from 0). If ``omit`` is "blank",
+        returns the result with these parts blanked. If all parts are removed, returns an empty result of
+        the same type."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ListedParts:
-    """The parts in a ``ListedParts`` are the items of a list or a tuple."""
+    """The parts of a ``ListedParts`` are the items of a list or a tuple."""
 
     items: Sequence[Any]
     is_list: bool = True
@@ -73,8 +74,8 @@ class ListedParts:
 
 @dataclass(frozen=True, slots=True)
 class EnclosedParts(InnerParts):
-    """The parts in an ``EnclosedParts`` are the items of a list inside a dict or an object. ``path``: the
-    keys that lead to it."""
+    """The parts of an ``EnclosedParts`` are the items of a list inside a dict or an object. ``path``: the
+    keys that lead to the list."""
 
     whole: Any
     path: Path
@@ -88,8 +89,8 @@ class EnclosedParts(InnerParts):
 
 @dataclass(frozen=True, slots=True)
 class RewrittenParts(InnerParts):
-    """The parts in a ``RewrittenParts`` are the items of a list in a text, such as JSON inside a JSON
-    string. The whole text is written again without the omitted items."""
+    """The parts of a ``RewrittenParts`` are the items of a list in a text, such as JSON inside a JSON
+    string. If an item is omitted, the whole text is written again without this item."""
 
     text: str
 
@@ -102,8 +103,8 @@ class RewrittenParts(InnerParts):
 
 @dataclass(frozen=True, slots=True)
 class QuotedParts(InnerParts):
-    """The parts in a ``QuotedParts`` are those of a text that the tool returned as a JSON string,
-    with quotation marks and escapes. ``quote``: returns a text as a JSON string."""
+    """The parts of a ``QuotedParts`` are those of a text that the tool returned as a JSON string, with
+    quotation marks and escapes. ``quote``: returns a text as a JSON string."""
 
     quote: Callable[[str], str]
 
@@ -114,7 +115,7 @@ class QuotedParts(InnerParts):
 
 @dataclass(frozen=True, slots=True)
 class OnePart:
-    """The only part in a ``OnePart`` is the whole result."""
+    """The only part of a ``OnePart`` is the whole result."""
 
     value: Any
     is_list: bool = False
@@ -126,15 +127,15 @@ class OnePart:
         return [text_of_part(self.value)]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result. If it is omitted, returns an empty result of the same type instead, or, if
-        ``omit`` is "blank", the result with its texts blanked."""
+        """Returns the result. If it is omitted, returns an empty result of the same type. If ``omit`` is
+        "blank", returns the result with empty texts instead."""
         if not omitted:
             return self.value
         return blanked(self.value) if omit == "blank" else emptied(self.value)
 
 
 class _PartsInBlock(NamedTuple):
-    """The parts in a ``_PartsInBlock`` are those of the text in the only block of a message's content."""
+    """The parts of a ``_PartsInBlock`` are those of the text in the only block of a message's content."""
 
     inner: ResultParts
     block: Mapping[str, Any]
@@ -150,7 +151,7 @@ class _PartsInBlock(NamedTuple):
 
 
 def parts_of_result(result: Any) -> ResultParts | None:
-    """Returns the parts of a result; None if it is empty, so that nothing of it can be omitted."""
+    """Returns the parts of a result; None if the result is empty, so that nothing can be omitted."""
     if isinstance(result, str):
         return _parts_of_text(result) if result.strip() else None
     if is_listed(result):
@@ -176,7 +177,7 @@ def _enclosed(result: Any) -> ResultParts | None:
         return None
     try:
         with_results(result, path, list(items))
-    except Exception:  # no way is known to copy an object of this class
+    except Exception:  # an object of this class cannot be copied with another list
         return None
     return EnclosedParts(ListedParts(list(items)), result, path)
 
@@ -198,6 +199,7 @@ def _quoted(text: str) -> QuotedParts | None:
 def _rewritten(text: str) -> ResultParts | None:
     try:
         rows = json_listing.rows(text)
-    except InvalidInput:  # the text lists several results, but cannot be written without some of them
+    # The text has several lists, so that it cannot be written again without some of its items.
+    except InvalidInput:
         return None
     return RewrittenParts(ListedParts(list(rows[0])), text) if rows is not None and rows[0] else None

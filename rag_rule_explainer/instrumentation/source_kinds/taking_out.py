@@ -1,8 +1,8 @@
-"""This module takes omitted turns and sections of instructions out of what a replay starts with: its
-input, and what the application remembers.
+"""This module takes omitted turns and sections of instructions out of a replay's input, and out of the
+memory with which the replay starts.
 
-A replay without a turn is then a run to which the turn was never given. Whatever the application makes of
-its conversation, such as a summary or a number of messages, it makes without the turn.
+The replay then runs as if it had never been given the omitted turn. Whatever the application makes of its
+conversation, such as a summary or a number of messages, it makes without this turn.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,8 +19,8 @@ from .turn_copies import TurnCopies
 from .turn_remains import Copy, TurnRemains, continues
 
 _LEVELS = 12
-"""The number of nested levels in which lists of messages are searched for in an input. Deeper ones stay
-as they are."""
+"""The maximum depth at which lists of messages are searched for in an input. Deeper lists stay
+unchanged."""
 _GONE: Any = object()
 BESIDE = "beside"
 """The name under which fields beside the messages are named, such as "beside.log"."""
@@ -39,12 +39,14 @@ class TakingOut:
     """
 
     known: PromptSources
+    """The sources in the first request of the baseline."""
     omitted: frozenset[str]
     note_copy: Callable[[str, Copy], None] = lambda _identity, _copy: None
     is_ignored: Callable[[str], bool] = lambda _: False
     taken: set[str] = field(default_factory=set[str])
     copied: dict[str, Copy] = field(default_factory=dict[str, Copy])
     constant: set[str] = field(default_factory=set[str])
+    """The ids of sections that were taken out but are in the application's code too."""
     _groups: dict[tuple[Spoken, ...], list[str]] = field(
         default_factory=dict[tuple[Spoken, ...], list[str]], init=False
     )
@@ -66,7 +68,7 @@ class TakingOut:
         self._cut_instructions()
 
     def _cut_instructions(self) -> None:
-        """Stores, for each message with instructions, what is left of it without the omitted sections."""
+        """Stores, for each message with instructions, its text without the omitted sections."""
         messages = self.known.messages
         for place, message in enumerate(messages):
             own = [each for each in sections_in(messages) if each.at[0] == place]
@@ -83,7 +85,8 @@ class TakingOut:
 
     def edited(self, given: Any) -> Any:
         """Returns ``given``, which is an input or the application's memory, without the omitted sources.
-        The objects in ``given`` are not changed: a list or dict that loses a source is copied first."""
+        Does not change the objects in ``given``: a list or dict with an omitted source is copied
+        first."""
         if not self.omitted:
             return given
         left = self._edited(given, frozenset())
@@ -133,8 +136,9 @@ class TakingOut:
         return made
 
     def _omitted_places(self, listed: Sequence[Any]) -> tuple[list[tuple[int, Any]], set[str]]:
-        """Returns the places of omitted sources in a list of messages, each with the message that
-        replaces it, or ``_GONE`` if it is removed. Also returns the ids of the turns among them."""
+        """Returns a list of the omitted sources in a list of messages: the index of each message, with
+        the message that replaces it, or ``_GONE`` if it is removed. Also returns the ids of the turns
+        among them."""
         said = [(place, each) for place, element in enumerate(listed) for each in spoken_in(element)]
         found, cleared = list(self._omitted_sections(listed, said)), set[str]()
         talk = [(place, each) for place, each in said if each.role != "system"]
@@ -142,8 +146,8 @@ class TakingOut:
             starts = _starts_of(group, talk)
             if any(self._goes_on(group, talk, start) for start in starts):
                 continue
-            # If equal turns stand in the list more or less often than in the request, nothing shows
-            # which of them is omitted.
+            # If equal turns are in the list more or less often than in the request, nothing shows which
+            # of them is omitted.
             if len(starts) != len(ids):
                 continue
             for identity, start in zip(ids, starts, strict=True):
@@ -158,8 +162,8 @@ class TakingOut:
         return found, cleared
 
     def _goes_on(self, group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]], start: int) -> bool:
-        """Returns True iff the turn has more messages in the list than in the first request, as where
-        the application has sent only its beginning."""
+        """Returns True iff the turn has more messages in the list than in the first request. The
+        application may have sent only the beginning of the turn."""
         known = [as_spoken(*each) for each in self.known.spoken]
         size, end = len(group), start + len(group)
         ends = [at + size for at in range(len(known)) if tuple(known[at : at + size]) == tuple(group)]
@@ -202,10 +206,10 @@ def _places_of(
 
 
 def _starts_of(group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]]) -> list[int]:
-    """Returns the places in ``talk`` at which the messages of the group, which is a turn, stand one after
-    the other. ``talk``: the messages in a list, each with the index of its element. Leaves out a place if
-    an element of the list, such as a pair of question and reply, has a message of the group and another
-    one."""
+    """Returns the indexes in ``talk`` at which the messages of ``group``, which is a turn, follow each
+    other. ``talk``: the messages in a list, each with the index of its element. Leaves out an index if an
+    element of the list, such as a pair of question and reply, has one message of the group and another
+    message."""
     starts, size = list[int](), len(group)
     for start in range(len(talk) - size + 1):
         here = talk[start : start + size]

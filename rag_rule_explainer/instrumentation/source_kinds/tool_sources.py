@@ -17,8 +17,8 @@ from .result_parts import ResultParts, parts_of_result
 
 
 class ResultContent(NamedTuple):
-    """A ``ResultContent`` holds the part of a tool's result that a model is shown, its ``content``.
-    ``put``: a function that gets another content, and returns a copy of the result with it."""
+    """A ``ResultContent`` is the part of a tool's result that a model is shown (``content``). ``put``: a
+    function that gets another content, and returns a copy of the result with that content."""
 
     content: Any
     put: Callable[[Any], Any]
@@ -46,11 +46,11 @@ class _SplitResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolSources:
-    """A ``ToolSources`` holds the sources that are results of tools: each item of a list, else the whole
-    result.
+    """A ``ToolSources`` holds the sources that are results of tools. Each item of a list is a source; any
+    other result is one source.
 
     The id of a source names the tool, the number of its call, and the item: "search_inbox #2, item 3".
-    ``omit``: "remove" or "blank", see ``Omit``.
+    ``omit``: "remove" if omitted sources are removed, "blank" if their texts are emptied.
     """
 
     sources: tuple[Source, ...]
@@ -71,8 +71,8 @@ class ToolSources:
     ) -> "ToolSources":
         """Returns the sources in these results. ``said``: the models' replies. Their order gives the
         numbers of the calls, because tools that run at the same time may end in any order.
-        ``content_of``: see ``ContentOf``. ``taken``: the ids of other sources, which are not used a
-        second time."""
+        ``content_of``: returns the part of a result that a model is shown. ``taken``: the ids of other
+        sources, which no new source gets."""
         sources, split, numbers = list[Source](), dict[tuple[str, int], _SplitResult](), Counter[str]()
         ids = OwnIds.beside(taken)
         for each in sorted(noted, key=lambda one: _turn(one, said)):
@@ -89,8 +89,9 @@ class ToolSources:
 
     def served(self, key: str, place: int, kept: Collection[str]) -> tuple[Any, tuple[str, ...]] | None:
         """Returns two values for a tool call of the baseline: its result without the omitted sources, and
-        the ids of the sources that are left in it. Returns None if the result has no sources. ``key``,
-        ``place``: see ``NotedResult``. ``kept``: the ids of the retained sources."""
+        the ids of the sources that remain in the result. Returns None if the result has no sources.
+        ``key``: the key of the call, equal for equal calls. ``place``: the number of equal calls before
+        it. ``kept``: the ids of the retained sources."""
         known = self._split.get((key, place))
         if known is None:
             return None
@@ -106,7 +107,7 @@ class ToolSources:
     def filtered(self, result: Any, kept: Collection[str]) -> tuple[Any, tuple[str, ...]]:
         """Returns two values for the result of a call that the baseline did not make: the result without
         each part that has the text of an omitted source, and the ids of the retained sources in it. If a
-        part has the text of several sources, it stays unless all of these are omitted."""
+        part has the text of several sources, it is removed only if all of them are omitted."""
         whole = self.content_of(result)
         parts = parts_of_result(whole.content)
         if parts is None:
@@ -122,23 +123,25 @@ class ToolSources:
         self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]
     ) -> "Omitting":
         """Returns an ``Omitting`` that removes the omitted sources from the results that one replay gets.
-        ``kept``, ``deliver``: see ``ResultSources.omitting``."""
+        ``kept``: the ids of the retained sources. ``deliver``: is called with the ids of the retained
+        sources in each result, and with True iff the baseline had this result."""
         return Omitting(self, frozenset(kept), deliver)
 
 
 @dataclass(frozen=True, slots=True)
 class Omitting:
-    """An ``Omitting`` removes the omitted sources from the results that one replay gets; see
-    ``ResultSources.omitting``."""
+    """An ``Omitting`` removes the omitted sources from the results of tools that one replay gets.
+    ``kept``: the ids of the retained sources. ``deliver``: is called with the ids of the retained sources
+    in each result, and with True iff the baseline had this result."""
 
     sources: ToolSources
     kept: frozenset[str]
     deliver: Callable[[Collection[str], bool], None]
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
-        """Returns the outcome of a call of the baseline, without the omitted sources. ``key``, ``place``:
-        identify the call (see ``NotedResult``). ``outcome``: the whole outcome, which is returned if it
-        has no sources."""
+        """Returns the outcome of a call of the baseline, without the omitted sources. If it has no
+        sources, returns ``outcome`` unchanged. ``key``: equal for equal calls. ``place``: the number of
+        equal calls before this one. ``outcome``: the whole outcome."""
         served = self.sources.served(key, place, self.kept)
         if served is None:
             return outcome
@@ -162,7 +165,7 @@ def _sources_of(name: str, call: ToolCall, parts: ResultParts, ids: OwnIds) -> I
 
 def _turn(noted: NotedResult, said: Sequence[Said]) -> tuple[int, int]:
     """Returns the position of a tool call, by which the calls are numbered: the number of the models'
-    replies before the call, and its index among the calls that the last of these replies asks for."""
+    replies before the call, and the index of the call among the calls in the last of these replies."""
     last = said[noted.replies - 1].called if 0 < noted.replies <= len(said) else ()
     same = [(each.name, each.arguments) == (noted.call.name, noted.call.arguments) for each in last]
     places = [place for place, is_same in enumerate(same) if is_same]

@@ -1,5 +1,5 @@
-"""This module looks for what remains of omitted turns in an input or a memory from which they were taken
-out: the application may have the text of a turn a second time, beside its messages."""
+"""This module searches an input or a memory, from which omitted turns were taken out, for remains of
+these turns: the application may have the text of a turn a second time, beside its messages."""
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ class TurnRemains:
     )
 
     def note_cleared(self, listed: object, ids: Set[str]) -> None:
-        """Records that these turns were taken out of ``listed``, a list that is kept alive from now
+        """Records that these turns were taken out of the list ``listed``. The list is kept alive from now
         on."""
         _, known = self.cleared.get(id(listed), (listed, frozenset[str]()))
         self.cleared[id(listed)] = listed, known | ids
@@ -61,10 +61,11 @@ class TurnRemains:
 
 
 def continues(talk: Sequence[tuple[int, Spoken]], end: int, known: Sequence[Spoken], last: int) -> bool:
-    """Returns True iff a turn goes on in a list after the messages that the first request has of it.
+    """Returns True iff a turn has more messages in a list than in the first request.
 
-    ``talk``: the messages in the list; ``end``: the index after those of the turn. ``known``: the
-    messages of the first request; ``last``: the index in it after those of the turn.
+    ``talk``: the messages in the list; ``end``: the index after the known messages of the turn.
+    ``known``: the messages of the first request; ``last``: the index in it after the messages of the
+    turn.
     """
     if end >= len(talk):
         return False

@@ -1,8 +1,8 @@
 """This module finds the items of a list in the text that a tool returned.
 
-The list may be JSON, lines of JSON, Python's ``repr`` of a list, points such as "- milk" or "2. milk",
-or a Markdown table. One line may stand before the list, and one that counts the items after it, such as
-"2 results". All of it may be in a block of code ("```").
+The list may be JSON, lines of JSON, Python's ``repr`` of a list, points such as "- milk" or "2. milk", or
+a Markdown table. Before the list, there may be one line of text; after it, a line that counts the items,
+such as "2 results". All of it may be in a block of code ("```").
 """
 
 import json
@@ -73,13 +73,13 @@ _WORDS_OF_COUNTS = frozenset(
         "were",
     ]
 )
-"""A line of these words and a number only says how many items a list has, such as "3 results found". It
-says nothing about a single item, so it cannot be the reason for what the model does."""
+"""If a line consists of these words and a number, it only says how many items a list has, as "3 results
+found" does. It says nothing about a single item, so it cannot be the reason for what the model does."""
 _WORD = re.compile(r"[^\W\d_]+")
 _POINT = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•]|\d{1,4}[.)]|\(\d{1,4}\))[ \t]+(?=\S)")
-"""Matches the mark of a point, such as "- ", "2. " or "(3) "."""
+"""Matches the mark before a point of a list, such as "- ", "2. " or "(3) "."""
 _BETWEEN_COLUMNS = re.compile(r":?-+:?")
-"""Matches a cell of the line below the head of a table, such as ":---"."""
+"""Matches a cell of the line below the column names of a Markdown table, such as ":---"."""
 _PRINTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*)\(.*\)|<[^<>]*>|\{.*\}", re.DOTALL)
 """Matches an object as Python prints it, such as "Mail(body='hi')" or "<Mail 7>"."""
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
@@ -91,8 +91,8 @@ _UNREAD = object()
 
 
 class WrittenList(NamedTuple):
-    """A ``WrittenList`` is a list that was found in a text, without its heading. Its fields have the
-    meaning of those of ``CutParts``."""
+    """A ``WrittenList`` is a list found in a text: the texts and places of its items, the text for a
+    blanked item, the place of all items together, and the places of numbers that count them."""
 
     texts: Sequence[str]
     spans: Sequence[Place]
@@ -103,14 +103,14 @@ class WrittenList(NamedTuple):
 
 def written_list(text: str) -> CutParts | None:
     """Returns the items of the list in a text, as the parts of this text. Returns None if the text has no
-    list, or if one of its items cannot be cut out without the others."""
+    list, or if an item cannot be cut out alone."""
     start, end = _inside_fence(text)
     return _listed(text, start, end) or _closed(text, start, end)
 
 
 def _closed(text: str, start: int, end: int) -> CutParts | None:
-    """Returns the items of a list between ``start`` and ``end`` that is followed by a line which only
-    says how many they are, such as "3 results"; None if there is no such list."""
+    """Returns the items of a list between ``start`` and ``end`` that is followed by a line with only
+    their number, such as "3 results"; None if there is no such list."""
     closed = _CLOSED.fullmatch(text, start, end)
     found = None if closed is None else _listed(text, start, closed.end("core"))
     if closed is None or found is None:
@@ -180,9 +180,10 @@ def _in_brackets(text: str, core: Place) -> WrittenList | None:
 
 
 def _shown(value: Any, written: str) -> str:
-    """Returns the text of an item. ``value``: the parsed item; ``written``: the item as it is written in
-    the list. Usually the text is ``text_of_part(value)``. It is ``written`` if parsing lost something
-    that the model was shown: a key that occurs twice, or the spelling of a number such as 5.50."""
+    """Returns the text of an item, as it is shown to the user: usually ``text_of_part(value)``. If
+    parsing lost something that the model was shown, such as a key that occurs twice or the spelling of
+    5.50, returns ``written``. ``value``: the parsed item; ``written``: the item as it is written in the
+    list."""
     twice = list[bool]()
 
     def noted(pairs: list[tuple[str, Any]]) -> Any:
@@ -195,8 +196,7 @@ def _shown(value: Any, written: str) -> str:
 
 
 def _has_own_numbers(written: str) -> bool:
-    """Returns True iff a number outside of quotation marks is not written as JSON writes it, such as
-    5.50."""
+    """Returns True iff a number outside of quotation marks is not written as in JSON, such as 5.50."""
     numbers = _NUMBER.findall(_QUOTED.sub('""', written))
     return any(each != json.dumps(read_json(each)) for each in numbers if len(each) < _LONGEST_NUMBER)
 

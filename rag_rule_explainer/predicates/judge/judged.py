@@ -1,5 +1,5 @@
-"""This module defines predicates that a judge, usually a model, decides (see *LLM-as-a-judge* in the
-paper on which this package is based)."""
+"""This module defines predicates that a judge, usually a model, decides. The paper on which this package
+is based calls this *LLM-as-a-judge*."""
 
 import hashlib
 import re

@@ -66,9 +66,11 @@ class Jury:
 
 
 class JudgeQuestion(NamedTuple):
-    """A ``JudgeQuestion`` is one answer to be judged. ``matter``: what the jury must decide about it.
-    ``remembered_as``, ``memo_key``: the name and the key under which a store keeps the judgement. The
-    name is None if the jury has none; nothing is then stored."""
+    """A ``JudgeQuestion`` is one answer to be judged.
+
+    ``matter``: what the jury must decide about the answer. ``remembered_as``, ``memo_key``: the name and
+    the key under which a store keeps the judgement. The name is None if nothing is to be stored.
+    """
 
     jury: Jury
     matter: Matter
@@ -175,14 +177,17 @@ async def answered(
 
 def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
     """Returns the jury (a judge with its settings) for ``judge``, which is a chat model, an LLM, or a
-    function of a JudgeRequest. A ``Jury`` is returned unchanged. Raises InvalidInput for an object that
-    cannot be a judge, and for numbers out of range. ``name``: the name under which a store keeps the
-    judgements; None for the judge's own name, if it has one. ``samples``, ``batch``: see ``Jury``."""
+    function of a JudgeRequest. Returns a ``Jury`` unchanged.
+
+    ``name``: the name under which a store keeps the judgements; None for the judge's own name, if it has
+    one. ``samples``: the number of opinions on each answer. ``batch``: the maximum number of answers in
+    one request. Raises InvalidInput for an object that cannot be a judge, and for numbers out of range.
+    """
     if isinstance(judge, Jury):
         return judge
     for what, number in (("judge_samples", samples), ("batch", batch)):
         checked_whole(what, number, 1, MOST_OPINIONS)
-    # Users pass more than the annotation says.
+    # Users may pass values of other types than the annotation says.
     if name is not None and not (isinstance(name, str) and name.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"judge_name is {name!r}; give a name, or leave it out")
     found: Any = _adapted(judge)

@@ -84,7 +84,7 @@ class Judge(Protocol):
 
 class JudgeFailed(Exception):
     """This error says why there is no opinion on a candidate (an answer to be judged). The probe with
-    this answer is UNKNOWN, and this is not cached.
+    the candidate is UNKNOWN, and is judged again when it is next needed.
 
     ``reply``: the beginning of the judge's reply, for messages; empty if there is no reply.
     """

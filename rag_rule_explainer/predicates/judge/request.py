@@ -46,7 +46,7 @@ Reply with JSON alone, with one opinion for each id and no other, each with a re
 
 _TAKEN_OUT = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _KEPT = frozenset("\n\t\u200c\u200d")
-"""The control and format characters that ``cleaned`` keeps, although it removes all others. The
+"""The control and format characters that ``cleaned`` keeps. It removes all other such characters. The
 zero-width joiners are needed for Persian, Indic and emoji text."""
 _LINES = {"\r\n": "\n", "\r": "\n", "\u0085": "\n", "\u2028": "\n", "\u2029": "\n"}
 

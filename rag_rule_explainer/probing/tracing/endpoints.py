@@ -90,8 +90,8 @@ def _answers_at(endpoint: str) -> bool:
 
 def _answers_grpc(endpoint: str) -> bool:
     """Checks an endpoint of OTLP over gRPC, whose address is a host and a port without a scheme. Returns
-    True if the endpoint answered or cannot be checked (see ``_answers_at``). Raises OSError if it did
-    not answer."""
+    True if the endpoint answered, or cannot be checked (for example, it is behind a proxy). Raises
+    OSError if it did not answer."""
     if any(os.environ.get(each) for each in _GRPC_PROXIES):
         return True
     try:

@@ -109,8 +109,8 @@ def span_around(tracer: Any) -> spans.TracingSpan | None:
 
 @contextmanager
 def possible(explanation: TracedExplanation) -> Generator[None, None, None]:
-    """Lets ``span_around`` begin the spans of this explanation and of its replays during the block, once
-    the application begins a span. At the end of the block, ends the span of the explanation."""
+    """During the block, lets ``span_around`` begin the spans of this explanation and of its replays as
+    soon as the application begins a span. At the end of the block, ends the span of the explanation."""
     late = LateSpans(explanation)
     token = _explained.set(late)
     error: BaseException | None = None

@@ -39,9 +39,11 @@ class LateRuns:
         self._parents: dict[str, Any] = {}
 
     def joined(self, client: Any, sent: Mapping[str, Any], replay: TracedReplay | None) -> dict[str, Any]:
-        """Returns the fields to send for a run of the application. If the run's trace began in this
-        explanation, the ids among the fields are changed, so that the run becomes a part of the
-        explanation's trace. Otherwise the fields are those of ``sent``.
+        """Returns the fields that are sent to LangSmith for one run (a record of one call) of the
+        application.
+
+        If the run's trace began in this explanation, the ids among the fields are changed, so that the
+        run becomes a part of the explanation's trace. Otherwise the fields are those of ``sent``.
 
         ``sent``: the fields that the application's client would send. ``replay``: the current replay;
         None for the explained run.

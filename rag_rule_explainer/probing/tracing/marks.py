@@ -103,7 +103,7 @@ class TracedReplay:
 
     @property
     def marks(self) -> TraceMarks:
-        """This property is the metadata that is known from the start; empty after the end."""
+        """Returns the metadata that is known from the start; an empty mapping after the end."""
         marks = self._marks
         if marks is None:
             marks = self._marks = {
@@ -116,7 +116,7 @@ class TracedReplay:
 
     @property
     def tag(self) -> str:
-        """This property is the tag of all traces of this replay, by which a user can filter traces."""
+        """Returns the tag that all traces of this replay have, by which a user can filter traces."""
         return BASELINE_TAG if self.is_baseline else REPLAY_TAG
 
     @property

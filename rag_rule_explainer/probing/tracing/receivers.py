@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Receivers:
-    """A ``Receivers`` object holds the span processors of one tracer. Those in ``dead`` export to an
-    endpoint that does not answer; all others are in ``live``. ``why``: a note for the user about the
-    first endpoint that does not answer; empty if all answer."""
+    """A ``Receivers`` object holds the span processors of one tracer. The processors in ``dead`` export
+    to an endpoint that does not answer; all other processors are in ``live``. ``why``: a note for the
+    user about the first endpoint that does not answer; empty if all answer."""
 
     live: tuple[Any, ...]
     dead: tuple[Any, ...]
@@ -32,8 +32,8 @@ class Receivers:
         return any(hasattr(each, "span_exporter") for each in self.live)
 
     def limiting(self, begin: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns a function that begins a span as ``begin`` does, but does not send it to the processors
-        in ``dead`` at its end."""
+        """Returns a function that begins a span as ``begin`` does. At its end, the span is not sent to
+        the processors in ``dead``."""
         return (lambda *args, **kwargs: self.limit(begin(*args, **kwargs))) if self.dead else begin
 
     def limit(self, span: Any) -> Any:

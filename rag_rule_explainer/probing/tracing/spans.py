@@ -51,7 +51,7 @@ class TracingSpan:
         return bool(self.span.is_recording())
 
     def mark(self, marks: TraceMarks) -> None:
-        """Adds marks (metadata) to the attributes of the span."""
+        """Adds marks (metadata about a replay) to the attributes of the span."""
         self.span.set_attributes(dict(marks))
 
     def ended(self, outcome: Outcome) -> None:

@@ -11,17 +11,19 @@ WIDTH = 1000
 """The width of a diagram. All positions are relative to it: they are numbers from 0 to ``WIDTH``."""
 _LEFT = 92
 _MOST_WITH_EDGES, _MOST_WITH_LABELS = 6, 4
-"""The maximum numbers of units for which the diagram has edges, and for which it has labels with the
-numbers of the retained units."""
+"""The maximum numbers of units (sources, or groups of tied ones) for which the diagram has edges, and
+for which it has labels."""
 _WIDEST_ROW = 84
 
 
 @dataclass(frozen=True, slots=True)
 class LatticeGrid:
-    """A ``LatticeGrid`` holds the position of each subset by its mask (a number with one bit for each
-    retained unit), the vertical position of each row, the height of the diagram, and the radius of a
-    mark, which is the shape for one subset. ``beside_pinned``: True if every subset also retains pinned
-    sources."""
+    """A ``LatticeGrid`` says where the parts of the diagram of subsets are drawn.
+
+    ``places``: the position of each subset by its mask, a number with one bit for each retained unit.
+    ``tops``: the vertical position of each row. ``radius``: the radius of the shape for one subset.
+    ``beside_pinned``: True if every subset also retains pinned sources.
+    """
 
     size: int
     places: Mapping[int, tuple[float, float]]
@@ -44,8 +46,8 @@ class LatticeGrid:
                 yield from ((mask, mask ^ (1 << unit)) for unit in range(self.size) if mask >> unit & 1)
 
     def edges(self) -> str:
-        """Returns a line between every two subsets that differ in one unit, as the data of an SVG path.
-        Empty if there are too many units (see ``pairs``)."""
+        """Returns a line between every two subsets that differ in one unit (a source, or tied sources),
+        as the data of an SVG path. Empty if there are too many units to distinguish the lines."""
         places = self.places
         lines = ((*places[a], *places[b]) for a, b in self.pairs())
         return "".join(f"M{x:g} {y:g}L{to_x:g} {to_y:g}" for x, y, to_x, to_y in lines)

@@ -116,8 +116,9 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
     """Returns a sentence that says that each listed change was tried, starting from all documents; empty
     if there are no changes.
 
-    If both kinds of rules are about one condition (see ``about_one``), and a change is not itself an
-    omission rule, the sentence adds why the change and the rules can both be true.
+    In some explanations, the retention rules say when a condition holds, and the omission rules when the
+    same condition does not hold. If then a listed change is not itself an omission rule, the change and
+    the rules could seem to contradict each other. So the sentence adds why both can be true.
     """
     if not changes.removals:
         return ""
@@ -136,8 +137,8 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
 
 
 def condition_of_changes(explanation: Explanation) -> str:
-    """Returns a sentence with the condition that holds after a change; empty if the two kinds of rules
-    have different conditions."""
+    """Returns a sentence with the condition that holds after a change, such as "Afterwards, the answer
+    no longer contains '25'."; empty if the two kinds of rules have different conditions."""
     if not about_one(explanation):
         return ""
     if RuleKind.OMISSION in explanation.predicates:

@@ -22,8 +22,8 @@ _SHORT = 80
 evidence."""
 _MOST_NAMED = 8
 _MOST_COUNTED = 30
-"""The maximum number of documents that a rule does not name for which the sentence about the rule says
-how many combinations of them there are. If there are more, only the evidence says it."""
+"""The sentence about a rule says how many combinations there are of the documents that the rule does not
+name, if these are at most this many documents. If there are more, only the evidence says it."""
 
 
 def claim_of(explanation: Explanation, rule: Finding, support: str) -> Markup:

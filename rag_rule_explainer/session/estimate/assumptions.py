@@ -41,8 +41,8 @@ class RunShape:
     is_whole: bool = False
 
     def requests(self, sources: int) -> int:
-        """Returns the expected number of requests to models in one run of the application that shows this
-        number of sources (``sources``) to its models."""
+        """Returns the expected number of requests to models in one run of the application. ``sources``:
+        the number of sources that the run shows to its models."""
         return len(self.asked_before) + (max(1, sources) if self.one_at_a_time else 1)
 
 

@@ -11,8 +11,8 @@ from .assumptions import Assumptions, RunShape
 
 
 class EstimateFields(TypedDict, total=False):
-    """This TypedDict has the fields of ``EstimateOptions``, for the type annotations of functions with
-    ``**fields``."""
+    """An ``EstimateFields`` is a TypedDict that gives the keywords ``**fields`` their types: those of
+    the fields of ``EstimateOptions``."""
 
     pinned: Iterable[str]
     prompt: str | None

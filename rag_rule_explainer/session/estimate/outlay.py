@@ -119,7 +119,8 @@ class FinalReplays(Enum):
         ``shape``: the requests to models in one run."""
         if self is FinalReplays.MOST:
             promoting = (1 + min(MOST_PROMOTING, subsets)) * shape.holds_out
-            rewound = max(min(MOST_REWOUND, subsets), subsets - 1)  # at worst, all but the full set
+            # at worst, every subset but the full one is repeated
+            rewound = max(min(MOST_REWOUND, subsets), subsets - 1)
             return min(MOST_AGAIN, subsets) + rewound + promoting
         return int(self is FinalReplays.ONCE)
 

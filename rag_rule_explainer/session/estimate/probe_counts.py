@@ -29,11 +29,13 @@ class Probes:
     """A ``Probes`` counts the probes of a search.
 
     ``subsets``: the number of probed subsets. ``shown``: the number of sources in them, summed over all
-    these subsets. ``depth``: the number of probes that must run one after the other, because each depends
-    on the one before. ``border``: the number of subsets for which a vote draws further answers after the
-    first one, unless the settings vote on every subset; the answers are assumed to agree. None if the
-    largest number of answers is drawn for every subset. ``with_full``: True if the set of all sources is
-    among the subsets; the baseline already gives its answer.
+    these subsets. ``depth``: the number of probes that must run one after the other, because each
+    depends on the one before. ``with_full``: True if the set of all sources is among the subsets; the
+    baseline already gives its answer.
+
+    ``border``: the number of subsets on which the first answer is not enough, so that further answers
+    are drawn for a vote. All answers are assumed to agree. None if the largest number of answers is
+    drawn for every subset.
     """
 
     subsets: int
@@ -77,7 +79,7 @@ def fewest(size: int, settings: Settings, plan: MiningPlan, *, pinned: bool) -> 
     search for retention rules must omit each source once. A search for omission rules needs only the
     empty set. ``pinned``: True if some sources are always retained, so that no probe is without sources.
     ``size``: the number of all other sources."""
-    # If the user gave the answer without sources, the empty set needs no replay.
+    # If the user set the answer without sources, the empty set needs no replay.
     is_answered = settings.answer_without_sources is not None and not pinned
     if sees_all(plan):
         every = replace(_worst(size), border=1)
@@ -152,8 +154,8 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
     number of sources."""
     together = min(deciding, size)
     rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
-    # For each kind of rule, the search finds each deciding source by halving, which takes about
-    # log2(``size``) probes, and one more probe to test the candidate. The 2 allows for its first probes,
+    # The search finds each deciding source by halving, which takes about log2(``size``) probes, and one
+    # more probe to test the candidate. This is so for each kind of rule. The 2 is for its first probes,
     # before it knows any deciding source.
     sought = len(kinds) * (2 + together * (1 + size.bit_length()))
     subsets = min(1 << size, sought + rules * draws)

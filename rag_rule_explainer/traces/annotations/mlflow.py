@@ -46,8 +46,9 @@ def mlflow_client() -> Any:
 
 
 def send_to_mlflow(payload: dict[str, Any], client: Any) -> Iterator[int]:
-    """Sends one request for each assessment, and yields 1 after each request: the number of notes in it.
-    If the trace already has the same note, its assessment is replaced; MLflow itself would keep both."""
+    """Sends each assessment in a request of its own, and yields 1 after each request, because it has sent
+    one note. If the trace already has an assessment with the same note, the new one replaces it; MLflow
+    itself would keep both."""
     with _without_redirects():
         yield from _sent(payload, client)
 

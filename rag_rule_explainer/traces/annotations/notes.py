@@ -1,9 +1,8 @@
 """This module words the notes on an answer, and on each of its documents, from an explanation.
 
 The result of a note on a document, such as *decisive* or *one of several*, is the class that a citation
-of this document would have if it were the answer's only citation (see ``CitationClass``). Two classes
-have other names here: *needs D4* for a citation that needs a partner, and *not named* for a decorative
-citation.
+of this document would have if it were the answer's only citation . Two classes have other names here:
+*needs D4* for a citation that needs a partner, and *not named* for a decorative citation.
 """
 
 from collections.abc import Iterator
@@ -34,7 +33,7 @@ UNDECIDED = CitationClass.UNDECIDED.value
 
 @dataclass(frozen=True, slots=True)
 class TraceNote:
-    """A ``TraceNote`` is what the rules say of an answer or of one document.
+    """A ``TraceNote`` says what the rules mean for an answer, or for one document.
 
     ``word``: the result in a few words, such as "decisive" or "needs D4". ``claim``: the status of the
     rules on which ``word`` rests, such as "proved"; None if there are none. ``text``: the rules with
@@ -62,7 +61,7 @@ class TraceNote:
 
 
 def note_on_answer(explanation: Explanation) -> TraceNote:
-    """Returns the note on the answer. It lists the warnings, and then the rules."""
+    """Returns the note on the answer, which lists the warnings and then the rules."""
     rules = explanation.rules
     counts = [
         f"{len(found)} {kind} rule{'s' * (len(found) != 1)}"
@@ -129,8 +128,8 @@ def _word(source: SourceRecord, verdict: CitationVerdict, naming: list[Finding])
 
 
 def _partners(several: tuple[tuple[str, ...], ...]) -> str:
-    """Returns the sets of documents (``several``) of which a document needs one beside it, in words, such
-    as "D4, or D5 and D6". More than two sets are not named."""
+    """Returns, in words, the sets of documents (``several``) of which a document needs one beside it,
+    such as "D4, or D5 and D6". If there are more than two sets, they are not named."""
     if len(several) > 2:
         return "others, in several ways"
     limit = _LONGEST_NAMES // max(len(several), 1)
@@ -144,7 +143,7 @@ def _listed(rules: tuple[Finding, ...] | list[Finding], most: int) -> list[str]:
 
 
 def condition_of(explanation: Explanation) -> str:
-    """Returns what the rules are about, in words: the condition of retention rules, and that of omission
+    """Returns the subject of the rules in words: the condition of retention rules, and that of omission
     rules unless it is the opposite."""
     conditions = list(dict.fromkeys(explanation.predicates.values()))
     several = conditions[:1] if explanation.conditions_are_opposite else conditions

@@ -1,4 +1,5 @@
-"""This module puts the notes on an answer and on its documents at their places in the trace."""
+"""This module finds, for each note on an answer and on its documents, the step of the trace that gets
+the note."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -24,10 +25,12 @@ _NOT_SHOWN = TraceNote("not shown", None, "it was not shown to the model, so it 
 
 @dataclass(frozen=True, slots=True)
 class PlacedNote:
-    """A ``PlacedNote`` is a note with its place. ``step``: the id of the trace's step (span) that gets
-    the note. ``document``: the position of the document in this step's output. It is None for the note on
-    the answer, and for a document that no step of the trace returned; the step of the answer then gets
-    the note."""
+    """A ``PlacedNote`` is a note with its place in a trace.
+
+    ``step``: the id of the trace's step (span) that gets the note. ``document``: the position of the
+    document in this step's output. It is None for the note on the answer, and for a document that no
+    step of the trace returned; the step of the answer then gets the note.
+    """
 
     note: TraceNote
     step: str
@@ -37,9 +40,12 @@ class PlacedNote:
 @dataclass(frozen=True, slots=True)
 class PlacedNotes:
     """A ``PlacedNotes`` holds the notes on one traced answer: the one on the answer itself, and one for
-    each place of each document. ``condition``: what the rules are about, in words. ``about``: the
-    explanation's id, its time and the version of this package, by name. ``project``: the id of the
-    trace's project in its tool; None if the trace does not name it."""
+    each place of each document in the trace.
+
+    ``condition``: the subject of the rules, in words. ``about``: the explanation's id, its time and the
+    version of this package, by name. ``project``: the id of the trace's project in its tool; None if the
+    trace does not name it.
+    """
 
     trace: str
     answer: PlacedNote
@@ -72,14 +78,16 @@ class PlacedNotes:
 
     @property
     def key(self) -> str:
-        """Returns a text that differs iff the condition differs. A new note replaces an older one about
-        the same condition, and leaves notes about other conditions unchanged."""
+        """Returns a text by which conditions are told apart: equal for the same condition, and different
+        for any other. A new note replaces an older one about the same condition, and leaves notes about
+        other conditions unchanged."""
         return sha256(self.condition.encode("utf-8", "replace")).hexdigest()[:12]
 
     @property
     def name_of_condition(self) -> str:
-        """Returns a name that differs iff the condition differs, for tools that keep one note per name.
-        It consists of letters, digits and "_", so that it can be written in every filter."""
+        """Returns a name for the condition, for tools that keep one note per name. Different conditions
+        have different names. A name consists of letters, digits and "_", so that it can be written in
+        every filter."""
         words = re.findall(r"[a-z0-9]+", self.condition.lower().removeprefix("the answer "))
         said = "_".join(words)[:_LONGEST_NAME].strip("_")
         return "_".join(each for each in (ANNOTATION_NAME, said, self.key[:8]) if each)
@@ -108,8 +116,8 @@ class PlacedNotes:
         return {**{key: value for key, value in own.items() if value is not None}, **self.about}
 
     def label(self, placed: PlacedNote) -> str:
-        """Returns the label of a note after the name of its document, for tools that have no notes on
-        documents: "D1: needs D4 (proved)"."""
+        """Returns the label of a note, such as "D1: needs D4 (proved)". It begins with the name of the
+        document, because some tools cannot attach a note to a document."""
         note = placed.note
         if note.source is None:
             return note.label
