@@ -32,38 +32,7 @@ from .watches import Audited, ModelWatch
 
 @dataclass(slots=True, eq=False)
 class Participation:
-    """A ``Participation`` holds one run of the application (the baseline or a replay) and its state.
-
-    ``gate``: records the searches of a baseline, or answers those of a replay. ``watch``: records the
-    run's model requests. ``state``: the run's copies of objects that keep a memory, such as a chat
-    memory. ``refused``: an error of this package that was raised during the run; it is stored because an
-    agent may swallow it. ``shared``: the state that all runs share, as it was before the first run.
-    ``trace``: receives the id of the explained run; None in replays. ``made``: texts that did not come
-    from a model, such as tool results. ``bound``: the limits of a replay; None if there are none.
-    ``stubbed``: the names of the tools whose result was replaced by a stub. ``outside``: receives the
-    run's use of files and environment variables. ``read``: the files that the run opens, without those
-    of memories. ``before_search``: functions that are called before each
-    search. ``muted``: True if the run's prints are hidden. ``calls``: the tool calls in the models'
-    replies. ``unexecuted_tools``: the names of the tools for whose calls the application runs nothing.
-    ``executed``: the calls of tools that ran; ``inside``: those that ran in the baseline inside tools of
-    which a replay gets the recorded results. ``closed``: the tools of a baseline that do not run in
-    replays, and inside which models were asked or other tools ran; what happened inside is not in this
-    record. ``tool_record``: the results of tools in a baseline; ``tool_replay``: answers the tool calls
-    of a replay; None if tools run. ``takes_results``: True if results of tools are sources;
-    ``tool_sources``: the sources in a baseline's results. ``unmarked``: the tools whose calls cannot be
-    answered, because nothing says which functions they are. ``unkept``: the tools whose results have
-    messages of the conversation, so that no replay can be given them. ``stray``: the tools called in
-    threads of which it is not known to which run they belong. ``conversation``: records the models'
-    replies of a baseline, and returns them in a replay; None if whole runs are replayed. ``action``: the
-    request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run.
-    ``prompts``: edits the requests before they are sent; ``prompt_sources``: the sources in a baseline's
-    requests. ``begun``: the threads that the run started; ``work``: threads and tasks that may go on
-    after its end. ``waits``: why the run waits for a human, with advice; empty if it does not.
-    ``doubts``: warnings about the results of its searches. ``ends_at``: the moment of the baseline's
-    reply that decides the condition, at which replays end; None if they do not end early; ``uncut``: the
-    record before it was cut off there. ``guards``: guards the functions of tools; None if the run may
-    run all tools.
-    """
+    """A ``Participation`` holds one run of the application (the baseline or a replay) and its state."""
 
     gate: GoingOn
     """Records the searches of a baseline, or answers those of a replay."""
@@ -84,15 +53,13 @@ class Participation:
     unexecuted_tools: frozenset[str] = frozenset()
     """The names of the tools for whose calls the application runs nothing."""
     closed: frozenset[str] = frozenset()
-    """The tools of a baseline that do not run in replays, and inside which models were asked or other
-    tools ran; this record does not have what happened inside."""
+    """The tools that do not run in replays, and inside which the baseline asked models or ran tools."""
     tool_record: ToolRecord = field(default_factory=ToolRecord)
     """The results of tools in a baseline."""
     tool_replay: ToolReplay | None = None
     """Answers the tool calls of a replay; None if tools run."""
     conversation: Conversation | None = None
-    """Records the models' replies of a baseline, and returns them in a replay; None if whole runs are
-    replayed."""
+    """Records a baseline's replies, and returns them in a replay; None if whole runs are replayed."""
     action: Any = None
     """The request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run."""
     prompts: PromptEditing | None = None
@@ -120,14 +87,15 @@ class Participation:
     bound: Bound | None = None
     """The limits of a replay; None if there are none."""
     refused: RagRuleError | None = None
-    """An error of this package that was raised during the run; it is stored because an agent may swallow
-    it."""
+    """An error of this package that was raised during the run, as an agent may swallow the error."""
     shared: Shared | None = None
     """The state that all runs share, as it was before the first run."""
     trace: TracedExplanation | None = None
     """Receives the id of the explained run; None in replays."""
     outside: Audited | None = None
+    """Receives the run's use of files and environment variables."""
     read: set[str] = field(default_factory=set[str])
+    """The files that the run opens, without those of memories."""
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     """Functions that are called before each search."""
     begun: list[Thread] = field(default_factory=list[Thread])
@@ -139,10 +107,11 @@ class Participation:
     doubts: set[str] = field(default_factory=set[str])
     """Warnings about the results of the run's searches."""
     ends_at: int | None = None
-    """The moment of the baseline's reply that decides the condition, at which replays end; None if they
-    do not end early."""
+    """The moment of the baseline's reply at which replays end; None if they do not end early."""
     uncut: "Participation | None" = None
+    """The whole record of the run, if this record was cut off at ``ends_at``."""
     guards: Any = None
+    """Guards the functions of tools; None if the run may run all tools."""
 
     @property
     def before(self) -> int | None:

@@ -229,8 +229,7 @@ class ApplicationRun(Generic[Item]):
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        # A stop after the explained reply does not matter if this reply meets the condition.
-        acts = self._first.action is not None and self._first.action.meets
+        acts = self._first.action is not None and self._first.action.meets  # a later stop changes nothing
         if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)
 

@@ -237,8 +237,7 @@ class ClientWatch:
                     check()
 
     def end_stream(self, key: object, arriving: ArrivingReply) -> None:
-        """Records the reply of a stream whose last chunk has arrived. Call it before the application gets
-        this chunk."""
+        """Records the reply of a stream whose last chunk has arrived, before the application gets it."""
         self.streams.end(key)
         self.replied(key, arriving.reply())
 

@@ -227,9 +227,8 @@ class Reachable:
                 self.libraries.setdefault(module.__name__, module)
 
     def _take_settings(self, named: Iterable[Any]) -> None:
-        """Collects globals of frameworks that the user's code may set. ``named``: the objects that code
-        names. If one of them is a function of a framework, such as ``set_debug``, the globals that it
-        sets are collected."""
+        """Collects globals of frameworks: those that functions such as ``set_debug`` set, if they are
+        among ``named``, the objects that code names."""
         for each in named:
             if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
                 module = str(each.__globals__.get("__name__", ""))
