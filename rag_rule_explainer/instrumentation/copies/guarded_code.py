@@ -21,7 +21,9 @@ Choosing = Callable[[FunctionType, tuple[Any, ...]], Any]
 function as it was, and the first argument of the call, if it has one that may be given by place."""
 
 _HOOK = "\0guard"
-_SELF_AWAITING = inspect.CO_ITERABLE_COROUTINE
+_LEFT_ALONE = inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
+"""Flags of functions that are not guarded. Nothing in Python passes on all that is sent to, raised in and
+closed on an async generator, as ``yield from`` does for a generator. No framework takes one as a tool."""
 
 
 class CodeGuard:
@@ -108,7 +110,7 @@ class CodeGuards:
 def _guarding(code: CodeType, guard: CodeGuard) -> CodeType | None:
     """Returns code that calls what the guard chooses, with the parameters of ``code``; None if there is
     none with the same flags and variables."""
-    made = None if code.co_flags & _SELF_AWAITING else _calling_hook(code)
+    made = None if code.co_flags & _LEFT_ALONE else _calling_hook(code)
     if made is None:
         return None
     consts = [guard if each == _HOOK else each for each in made.co_consts]
@@ -153,8 +155,6 @@ def _source(code: CodeType) -> ast.Module:
     head, body = "def", f"return {call}"
     if code.co_flags & inspect.CO_COROUTINE:
         head, body = "async def", f"return await {call}"
-    elif code.co_flags & inspect.CO_ASYNC_GENERATOR:
-        head, body = "async def", f"async for _rag_each in {call}: yield _rag_each"
     elif code.co_flags & inspect.CO_GENERATOR:
         body = f"return (yield from {call})"
     lines = ["def _rag_outer():"]

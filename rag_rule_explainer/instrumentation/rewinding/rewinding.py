@@ -32,7 +32,7 @@ from .own_servers import OwnServers
 from .remembered import remember_left, remembered
 from .renewed_caches import renewed
 from .snapshot import KeptPart, Snapshot, with_what_others_set
-from .tried import TriedWithout, uses_the_system
+from .tried import TriedWithout, has_unrestorable, uses_the_system
 
 _MOST_NAMED = 3
 _SEVERAL: Any = (list, tuple, set, ValuesView)
@@ -93,7 +93,7 @@ class Rewinding:
     @property
     def is_in_objects(self) -> bool:
         """Returns True iff what runs leave can only lie in objects, which replays can set back."""
-        return not uses_the_system(self._bearing.named)
+        return not (uses_the_system(self._bearing.named) or has_unrestorable(self._snapshot))
 
     def be_thorough(self) -> None:
         """Makes later replays from the state before the baseline begin without everything that runs have

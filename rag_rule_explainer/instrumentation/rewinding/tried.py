@@ -5,11 +5,15 @@ on was made twice, once with that state and once without it, and nothing differe
 """
 
 import os
+import threading
 from collections.abc import Callable, Collection, Iterable
 
 from ..shared_state.holdings import Holdings
 from ..shared_state.named_contents import contents_of, is_without
 from .changes import StateChange
+from .companies import is_of_own
+from .reachable import APART
+from .snapshot import Snapshot
 
 _HARMLESS = frozenset(
     {
@@ -29,6 +33,15 @@ def uses_the_system(named: frozenset[str]) -> bool:
     may then only count what lies there, so setting the object back shows nothing. ``named``: the names in
     the code."""
     return bool(named & _BESIDE_OBJECTS or ("os" in named and named & _OF_OS))
+
+
+def has_unrestorable(snapshot: Snapshot) -> bool:
+    """Returns True iff the application has an object of a class of the user's whose attributes no replay
+    sets back: a thread, an executor, an event loop, or a ``threading.local``. State is known by name, and
+    such an object may keep another value of the same name."""
+    apart = (*snapshot.others, *snapshot.things)
+    kinds = (*APART, threading.local)
+    return any(isinstance(each, kinds) and is_of_own(each) for each in apart)
 
 
 class TriedWithout:

@@ -76,7 +76,8 @@ class ToolGuards:
     def guard(self, tool: Any) -> None:
         """Guards the functions of a tool."""
         key = id(tool)
-        if key in self._known:
+        held: Mapping[str, Any] = object.__getattribute__(tool, "__dict__")
+        if key in self._known or not held:  # without attributes, it is being made
             return
         try:
             known: Any = ref(tool, lambda _: self._known.pop(key, None))
@@ -84,7 +85,6 @@ class ToolGuards:
             known = partial(_given, tool)
         self._known[key] = known
         self._guard_kind(cast("type[Any]", type(tool)))
-        held: Mapping[str, Any] = object.__getattribute__(tool, "__dict__")
         for name in self.attributes:
             self._guard(held.get(name), known, self.name_of)
 

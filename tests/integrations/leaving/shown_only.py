@@ -1,9 +1,11 @@
 """What applications count and keep to show it (costs, a history, a log, a budget, calls of a minute, one
 service for all), by which no run goes; and the twins of each, in which it decides."""
 
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from threading import Thread
 
 from tests.integrations.leaving.parts import Answer, Ask, Search, mode_of, written
 
@@ -199,6 +201,60 @@ def one_for_all_runs_that_keeps_a_mode(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+class Turns:
+    def __init__(self) -> None:
+        self.turn = 0
+
+    def again(self) -> bool:
+        self.turn += 1
+        return self.turn > 1
+
+
+class Worker(Thread):
+    """It counts under the name by which ``Turns`` does, and no replay sets a thread back."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.turn = 0
+
+    def again(self) -> bool:
+        self.turn += 1
+        return self.turn > 1
+
+
+class OfEachThread(threading.local):
+    def __init__(self) -> None:
+        self.turn: list[int] = []
+
+    def again(self) -> bool:
+        self.turn.append(1)
+        return len(self.turn) > 1
+
+
+def two_counts_of_one_name(search: Search, ask: Ask) -> Answer:
+    harmless, worker = Turns(), Worker()
+
+    def answer(question: str) -> str:
+        found = search(question)
+        harmless.again()
+        is_odd = worker.again() and len(found) == 1
+        return written(ask, "Warn" if is_odd else mode_of(found), found)
+
+    return answer
+
+
+def two_lists_of_one_name(search: Search, ask: Ask) -> Answer:
+    harmless, local = Turns(), OfEachThread()
+
+    def answer(question: str) -> str:
+        found = search(question)
+        harmless.again()
+        is_odd = local.again() and len(found) == 1
+        return written(ask, "Warn" if is_odd else mode_of(found), found)
+
+    return answer
+
+
 SHOWN_ONLY = (
     costs_that_are_printed,
     a_history_on_the_screen,
@@ -214,4 +270,6 @@ SHOWN_AND_DECIDING = (
     a_budget_that_is_used_up,
     calls_in_a_minute_that_are_too_many,
     one_for_all_runs_that_keeps_a_mode,
+    two_counts_of_one_name,
+    two_lists_of_one_name,
 )
