@@ -13,7 +13,6 @@ from ..sources import Source
 from ..verdicts import Answer
 from .baseline_memory import BaselineMemory
 from .doubts import BASELINE, NOTHING_COMPARED, SHORT_TEXTS, Advice, named, why_not_compared
-from .found_state import FoundState
 from .refusals import Refusals
 from .requests.answering import Answers
 from .requests.authorship import Authorship
@@ -28,6 +27,7 @@ from .rewinding.rewinding import Rewinding
 from .run_context import Participation
 from .run_failures import unusable
 from .run_texts import RunTexts, made_in
+from .shared_state.counting import Counted
 from .shared_state.files import Left
 from .shared_state.lasting import EVERYTHING
 
@@ -40,7 +40,6 @@ class Fidelity:
     and that may influence later runs, or None. ``has_changed``: returns True if the application's state
     has changed since the first replay began. ``rewinding``: restores the state before the baseline.
     ``first``: the baseline's requests and replies. ``doubt``: the reason to doubt all rules, or empty.
-    ``found``: state that runs left.
 
     Findings from replays on all sources: ``compared``: a replay equalled the baseline. ``reordered``: a
     replay differed only in the order of documents. ``sampled``: a model replied differently, so that
@@ -62,8 +61,8 @@ class Fidelity:
     missed: bool = False
     texts: RunTexts = field(default_factory=RunTexts)
     doubt: str = ""
-    found: FoundState = field(init=False)
     _place: str = ""
+    _found: tuple[Left, ...] = ()
     _has_answered_otherwise: bool = False
     _memory: BaselineMemory = field(init=False)
     _authorship: Authorship = field(init=False)
@@ -78,7 +77,6 @@ class Fidelity:
         self._answers = Answers(self.steady)
         self._refusals = Refusals(self.advice.making)
         self._memory = BaselineMemory(self.steady, self._refusals)
-        self.found = FoundState(self._refusals, self.lasting, self.rewinding)
 
     def begin(
         self,
@@ -145,17 +143,9 @@ class Fidelity:
         restored. If it has changed and cannot be restored, sets ``doubt``."""
         left = self.rewinding.left()
         if left is not None:
-            self.note(self.found.in_words or self._refusals.goes_by(left), left.place)
+            self.note(self._lasting_state_in_words() or self._refusals.goes_by(left), left.place)
             return False
         return self.rewinding.is_useful()
-
-    def may_settle(self) -> bool:
-        """Returns True iff code reads changed state, and that is the reason for ``unchecked``. Replays in
-        ``rewound`` then begin without all that runs have changed and that code names."""
-        is_open = not self.doubt and self.rewinding.is_in_objects and bool(self.found.in_words)
-        if is_open:
-            self.rewinding.be_thorough()
-        return is_open
 
     @property
     def dependent_places(self) -> str:
@@ -167,7 +157,7 @@ class Fidelity:
         """Restores the state before the baseline for each replay of the block. If a replay then differs
         from an earlier one on the same sources, sets ``doubt``."""
         # A doubt that names the attribute helps most, so such doubts are checked first.
-        known, seen = self.found.in_words, ""
+        known, seen = self._lasting_state_in_words(), ""
         try:
             with self.rewinding.wanted():
                 yield
@@ -179,25 +169,16 @@ class Fidelity:
             self.doubt = known or self._refusals.depends(self.rewinding.clause, seen)
             self._place = self.rewinding.clause
 
-    def settle(self) -> None:
-        """Records that every replay that a proof rests on was repeated in ``rewound``, and none
-        differed."""
-        self.rewinding.tried.settle()
-
     def remember(self) -> None:
         """Stores, for later explanations, which state influenced runs, and what runs have changed."""
-        names = None if self._has_answered_otherwise else self.found.made
-        self.rewinding.remember(self._place or self.found.place, names)
+        found = [each.place for each in self._inconstant()]
+        place = self._place or next(iter(found), "") or getattr(self.lasting(), "place", "")
+        self.rewinding.remember(place, None if self._has_answered_otherwise else found)
 
     def note(self, doubt: str, place: str = "") -> None:
         """Sets ``doubt``, unless it is already set. ``place``: the state that the doubt is about."""
         if not self.doubt:
             self.doubt, self._place = doubt, place
-
-    @property
-    def counts(self) -> bool:
-        """Returns True iff every run changes a number or flag that the code reads."""
-        return self.found.is_counting
 
     @property
     def departs(self) -> bool:
@@ -240,6 +221,17 @@ class Fidelity:
         if isinstance(refusal, StateShared):
             raise refusal
         self.doubt = self.doubt or refusal
+
+    def count(self, counted: Counted | None) -> None:
+        """Sets ``doubt`` unless ``counted``, a number or flag that all runs change and code reads, is
+        None."""
+        if counted is not None:
+            self.note(self._refusals.counts(counted), counted.place)
+
+    def find(self, places: Iterable[Left]) -> None:
+        """Stores variables that the baseline changed. The user is warned of them unless every run sets
+        them to equal values."""
+        self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
         """Raises StateShared if an earlier replay on the same sources sent different requests."""
@@ -288,11 +280,19 @@ class Fidelity:
     @property
     def unchecked(self) -> str:
         """Returns why the rules are in doubt, or why replays were not compared; empty otherwise."""
-        doubt = self.doubt or self.found.in_words
+        doubt = self.doubt or self._lasting_state_in_words()
         if doubt or self.is_comparable:
             return doubt or self._authorship.doubt
         none = self.first is not None and not self.first.steps
         return why_not_compared(self.advice, sampled=self.compared, no_requests=none, failed=self.failed)
+
+    def _inconstant(self) -> list[Left]:
+        return [each for each in self._found if not self.rewinding.is_constant(each.place)]
+
+    def _lasting_state_in_words(self) -> str:
+        found, left = self._inconstant(), self.lasting()
+        known = self._refusals.goes_by(left) if left else ""
+        return self._refusals.finds(found[0].clause) if found else known
 
     @property
     def is_comparable(self) -> bool:

@@ -122,7 +122,7 @@ class Replays(Generic[Item]):
         )
         # This may end the replay, so it comes last.
         begin_replay(run, self.first, self.manner, kept, self.fidelity.note)
-        found, counted = self.fidelity.found.find, self.fidelity.found.count
+        found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
         taking_part = inside_run(self.application, run)
         try:

@@ -50,8 +50,7 @@ class StateWatch:
         self.contexts = Contexts()
         self.leftovers = Leftovers(application, steady)
         written = written_by(self.leftovers.before)
-        emptied = emptied_by(root)
-        self.lasting = Lasting(self.leftovers.before, self._is_settled, self._is_tried, emptied=emptied)
+        self.lasting = Lasting(self.leftovers.before, self._is_settled, emptied=emptied_by(root))
         self.outside = self.lasting.outside
         services = self.outside.services
         self._is_written = bool(written)
@@ -140,8 +139,6 @@ class StateWatch:
         if self.rewinding.is_wanted:
             # Such a replay starts from the state before the baseline. A comparison with the state after
             # the baseline would report differences that the replay did not make.
-            names = self.lasting.changed_names
-            self.rewinding.tried.check(self.leftovers.before, self._held, self.holdings, names)
             yield
             return
         before = self._look_first()
@@ -234,10 +231,6 @@ class StateWatch:
         """Returns True iff changes of this attribute or variable do not matter: ``ignore=`` names it, or
         every run leaves the same value in it. ``place``: its name in messages."""
         return self._steady.is_ignored(place) or self.rewinding.is_constant(place)
-
-    def _is_tried(self, name: str) -> bool:
-        """Returns True iff runs without the state of this name were seen to be the same."""
-        return self.rewinding.tried(name)
 
 
 class _ReadOnce:

@@ -99,11 +99,6 @@ class ReplayFidelity(Protocol):
         ...
 
     @property
-    def counts(self) -> bool:
-        """Returns True iff every run changes a number or flag that the application's code reads."""
-        ...
-
-    @property
     def departs(self) -> bool:
         """Returns True if a replay took another path through the application's code than the baseline. An
         earlier replay may have caused this, by changing the application's state."""
@@ -129,17 +124,6 @@ class ReplayFidelity(Protocol):
     def rewound(self) -> AbstractContextManager[None]:
         """Restores the application's state from before the baseline for the duration of the block. If a
         replay in the block differs from an earlier one on the same sources, ``doubt`` then says so."""
-        ...
-
-    def may_settle(self) -> bool:
-        """Returns True iff ``unchecked`` is about state that code reads, so that ``settle`` may end this
-        doubt. Replays in ``rewound`` then begin without all that runs have changed and that code
-        names."""
-        ...
-
-    def settle(self) -> None:
-        """Records that every replay that a proof rests on was repeated in ``rewound``, and that none
-        differed. State that was set back for all of them is then no reason for a doubt."""
         ...
 
     def remember(self) -> None:

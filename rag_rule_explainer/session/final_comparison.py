@@ -47,12 +47,10 @@ FAILED_REWOUND = (
 
 class _Repeated(NamedTuple):
     """A ``_Repeated`` says how a replay was repeated. ``limit``: the limit that is reached, so that no
-    more replays can be made; ``error``: why the replay has no answer. Both may be empty. ``is_answered``:
-    True if the replay got an answer."""
+    more replays can be made; ``error``: why the replay has no answer. Both may be empty."""
 
     limit: str = ""
     error: str = ""
-    is_answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,31 +113,17 @@ class FinalComparison:
         """Repeats replays from the state before the baseline. If one that a proof rests on cannot be
         made, ``fidelity.doubt`` then says so. ``why``: why no more replays can be made; empty if they
         can. ``lacking``: the number of other replays that could not be made."""
-        subsets = self._subsets(fidelity)
-        keys = subsets.to_rewind()
-        may_settle = bool(keys) and subsets.prove_all(keys) and fidelity.may_settle()
-        answered = await self._rewind(fidelity, keys, why, lacking)
-        if not (fidelity.doubt or may_settle) and keys and fidelity.may_settle():
-            may_settle = True
-            answered = await self._rewind(fidelity, subsets.to_settle(), "", 0)
-        if may_settle and not fidelity.doubt and subsets.prove_all(answered):
-            fidelity.settle()
-
-    async def _rewind(
-        self, fidelity: ReplayFidelity, keys: Sequence[ArrangementKey], why: str, lacking: int
-    ) -> set[ArrangementKey]:
-        """Repeats these replays as ``_compare_rewound`` says. Returns those that got an answer."""
-        answered = set[ArrangementKey]()
+        keys = self._subsets(fidelity).to_rewind()
         for made, key in enumerate(keys):
             if not why:
                 repeated = _Repeated()
                 with fidelity.rewound():  # ends early, with a doubt, where the replay differs
                     repeated = await self._replay(key, fidelity)
                 why = repeated.limit
-                if repeated.is_answered:
-                    answered.add(key)
                 self._note_failure(key, repeated.error, fidelity)
-            if why and not fidelity.doubt:
+            if fidelity.doubt:
+                return
+            if why:
                 fidelity.doubt = NOT_REWOUND.format(
                     places=self._places(fidelity),
                     made=made,
@@ -147,9 +131,7 @@ class FinalComparison:
                     why=why,
                     way_out=_more(len(keys) - made + lacking),
                 )
-            if fidelity.doubt:
-                break
-        return answered
+                return
 
     def _note_failure(self, key: ArrangementKey, error: str, fidelity: ReplayFidelity) -> None:
         """Doubts the rules if a replay from the state before the baseline ended with an error, and rules
@@ -187,9 +169,7 @@ class FinalComparison:
             return _Repeated(limit=str(limit))
         if reply.cause is not None:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
-        is_answered = reply.answer is not None
-        error = "" if is_answered else shortened(reply.error or "", 200)
-        return _Repeated(error=error, is_answered=is_answered)
+        return _Repeated(error="" if reply.answer is not None else shortened(reply.error or "", 200))
 
     async def _judged_otherwise(
         self, key: ArrangementKey, arrangement: Arrangement, answer: Answer

@@ -38,9 +38,7 @@ class SubsetsToRepeat:
         full = self.sources.full
         keys: list[ArrangementKey] = [self._decisive()]
         if self.fidelity.unchecked:
-            # An application that counts its runs may behave differently after many. The replay on all
-            # sources is compared with the baseline, so it shows this best.
-            return (full,) if self.fidelity.counts else tuple(keys)
+            return tuple(keys)
         if self.fidelity.has_changed():
             known = [
                 key
@@ -92,17 +90,6 @@ class SubsetsToRepeat:
             return first
         proven_by = self._proven_by()
         return [*first, *(key for key in found[MOST_REWOUND:] if key in proven_by)]
-
-    def to_settle(self) -> list[ArrangementKey]:
-        """Returns the subsets to replay once more to see whether runs go by state that code reads: all
-        that prove a rule, but for the full set."""
-        found = sorted(self._proven_by() - {self.sources.full}, key=_fewest_first)
-        return [key for key in found if self._is_comparable(key)]
-
-    def prove_all(self, keys: Iterable[ArrangementKey]) -> bool:
-        """Returns True iff each rule is proved by these subsets and the full set alone, without votes."""
-        is_voted = any(tracked.voting.is_wanted for tracked in self.tracked_searches)
-        return not is_voted and self._proven_by() <= {*keys, self.sources.full}
 
     def _next_to_rules(self, comparable: Container[ArrangementKey]) -> list[ArrangementKey]:
         """Returns those subsets in ``comparable`` that break a condition, the largest first.

@@ -3,7 +3,7 @@ application's code reads the value."""
 
 import dis
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
@@ -21,7 +21,6 @@ from ..shared_state.reaching import is_ours
 from ..shared_state.writing import written_names
 from .companies import is_of_own
 from .lazy_constants import is_made_once
-from .members import class_members, code_of_member
 from .named import under_usual_names
 from .owners import OF_MODELS, Node, Owner
 from .parts import OF_A_FUNCTION
@@ -73,12 +72,11 @@ class Bearing:
 
     ``named``: the names in the code of the user's functions; methods of a language model that the user
     wrote are left out. ``texts``: the string constants in the code that a run may execute, including code
-    of models. ``is_thorough``: True if also state counts that code names without going by it, as far as
-    can be told, such as the tokens of a rate limiter and clients that are made once.
+    of models.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot, self.is_thorough = snapshot, False
+        self._snapshot = snapshot
         self._codes = [*_running(snapshot.functions, set(_asked_for(snapshot.things)))]
         of_others = [node for node in snapshot.functions if node.owner not in OF_MODELS]
         self._not_of_models = [own_code(node.thing) for node in of_others]
@@ -99,8 +97,7 @@ class Bearing:
         is_librarys = kept.node.owner is Owner.LIBRARY
         if is_ours(was) or is_ours(now):
             return False
-        is_made = is_made_once(kept.node.thing, name, was, now, is_librarys=is_librarys)
-        if is_made and not self.is_thorough:
+        if is_made_once(kept.node.thing, name, was, now, is_librarys=is_librarys):
             return False
         if kept.node.owner is Owner.USERS_MODEL and _is_computed_by_framework(kept.node.thing, name):
             return False
@@ -169,7 +166,7 @@ class Bearing:
         if node.owner in OF_MODELS or not {*node.names()} & self.named.union(variables):
             return False
         kind = cast("type[object]", type(node.thing))
-        codes = map(code_of_member, class_members(kind, self.named - _RUNNING))
+        codes = map(_code_of, _members(kind, self.named - _RUNNING))
         return any(code is not None and name in names_in(code) for code in codes)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
@@ -224,8 +221,6 @@ class Bearing:
         """Returns True iff the code may read an attribute, an entry or a variable of this name.
         ``of_a_model``: True if it belongs to a model whose class the user wrote. Calls that read all
         attributes, such as ``vars()``, then count only if they are in the code of models."""
-        if self.is_thorough and self.is_named(name):
-            return True
         key = (name, of_a_model)
         if key not in self._read:
             named = self._named_by_models if of_a_model else self.named
@@ -240,6 +235,24 @@ class Bearing:
                 or is_computed(self._codes, name, of_a_method=True)
             )
         return self._read[key]
+
+
+def _members(kind: type[object], names: frozenset[str]) -> Iterator[object]:
+    """Yields the members of a class (or of its bases or metaclass) that have one of these names. A
+    property is yielded itself, as by ``getattr_static``, and not its value."""
+    # This runs for each replay. To search each class once for all names is far faster than to search all
+    # classes for each name.
+    for each in (*kind.__mro__, *type(kind).__mro__):
+        members: Mapping[str, object] = vars(each)
+        found = names & members.keys()
+        yield from (members[name] for name in found)
+        names -= found
+
+
+def _code_of(member: Any) -> CodeType | None:
+    """Returns the code of a method or of a property; None for any other attribute of a class."""
+    function = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
+    return own_code(function) if hasattr(function, "__code__") else None
 
 
 def _asked_for(things: Iterable[object]) -> Iterator[str]:

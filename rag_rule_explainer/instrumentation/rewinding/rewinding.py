@@ -32,7 +32,6 @@ from .own_servers import OwnServers
 from .remembered import remember_left, remembered
 from .renewed_caches import renewed
 from .snapshot import KeptPart, Snapshot, with_what_others_set
-from .tried import TriedWithout, has_unrestorable, uses_the_system
 
 _MOST_NAMED = 3
 _SEVERAL: Any = (list, tuple, set, ValuesView)
@@ -69,7 +68,7 @@ class Rewinding:
         self._is_missed = self.is_wanted = self.is_live = False
         self._places: tuple[str, ...] = ()
         self.was_useful = False
-        self._made, self.tried = MadeAgain(), TriedWithout()
+        self._made = MadeAgain()
 
     def miss_the_baseline(self) -> None:
         """Records that the state was stored only after the baseline, so that the state before the
@@ -89,18 +88,6 @@ class Rewinding:
             found or self._changes.new_modules() or self._changes.grown_caches()
         )
         return self.was_useful
-
-    @property
-    def is_in_objects(self) -> bool:
-        """Returns True iff what runs leave can only lie in objects, which replays can set back."""
-        return not (uses_the_system(self._bearing.named) or has_unrestorable(self._snapshot))
-
-    def be_thorough(self) -> None:
-        """Makes later replays from the state before the baseline begin without everything that runs have
-        changed and that code names. Only then does their equality show that no run goes by it."""
-        if not self._bearing.is_thorough:
-            self._bearing.is_thorough = True
-            self.tried.begin()
 
     @property
     def dependent_places(self) -> str:
@@ -201,7 +188,6 @@ class Rewinding:
                 sys.modules.pop(name, None)
             for (kept, content), (_, before) in zip(writes, now, strict=True):
                 _write(kept, with_what_others_set(kept, before, content))
-            self.tried.note(changes)
             yield
         finally:
             for change in changes:
@@ -233,10 +219,6 @@ class Rewinding:
         computed the value of this name again, and always got the value that the application had already.
         Each source must have been omitted in one of these replays."""
         return self._made.is_constant(name)
-
-    def is_settled(self, name: str) -> bool:
-        """Returns True iff the value of this name is constant, or runs do not go by it."""
-        return self.is_constant(name) or self.tried(name)
 
     @property
     def clause(self) -> str:

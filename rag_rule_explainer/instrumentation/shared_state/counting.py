@@ -37,11 +37,6 @@ class Counted:
     was: object
     came: object
 
-    @property
-    def label(self) -> str:
-        """Returns the name of the changed value: that of the list if its length is counted."""
-        return self.name.removeprefix("len(").removesuffix(")")
-
 
 def deciding(before: Holdings, after: Holdings, is_meaningless: Callable[[str], bool]) -> Counted | None:
     """Returns a number or flag that a run changed and that the application's code reads; None if there is

@@ -55,22 +55,19 @@ class Lasting:
     """This class finds state that lasts from one run to the next.
 
     ``before``: the application's state before the baseline. ``is_harmless``: returns True iff the user
-    ignores changes of the state with this name. ``is_tried``: returns True iff runs without the state of
-    this name were seen to be the same (see ``rewinding.tried``). ``outside``: records the use of files
-    and environment variables by the runs. ``emptied``: the collections and caches that every run empties
-    first. ``caches``: the cached functions of the application, but for these.
+    ignores changes of the state with this name. ``outside``: records the use of files and environment
+    variables by the runs. ``emptied``: the collections and caches that every run empties first.
+    ``caches``: the cached functions of the application, but for these.
     """
 
     before: Holdings
     is_harmless: Callable[[str], bool]
-    is_tried: Callable[[str], bool] = lambda _: False
     outside: Outside = field(default_factory=Outside)
     emptied: Collection[object] = ()
     caches: Caches = field(init=False)
     _sticking: list[Sticking] | None = None
     _start: dict[str, Contents] = field(default_factory=dict[str, Contents])
     _changed: dict[str, Sticking] = field(default_factory=dict[str, Sticking])
-    _in_frameworks: set[str] = field(default_factory=set[str])
     _grown: dict[str, int] = field(default_factory=dict[str, int])
     _replayed: set[Hashable] = field(default_factory=set[Hashable])
     _by_code: list[Left] = field(default_factory=list[Left])
@@ -145,12 +142,6 @@ class Lasting:
                 is_otherwise(held) for held in of_frameworks(self.before, each.name)
             ):
                 self._changed.setdefault(each.name, each)
-                self._in_frameworks.add(each.name)
-
-    @property
-    def changed_names(self) -> frozenset[str]:
-        """Returns the names of state that runs have changed and that code reads."""
-        return frozenset((*self._changed, *self._unexplained))
 
     def found(self) -> Left | None:
         """Returns some state that lasts from run to run, among the state that is known so far and that
@@ -158,8 +149,7 @@ class Lasting:
         return next((each for each in self._all() if not self.is_harmless(each.place)), None)
 
     def _all(self) -> list[Left]:
-        unexplained = (left for name, left in self._unexplained.items() if not self.is_tried(name))
-        found = [*self._by_code, *unexplained, *self._of_databases()]
+        found = [*self._by_code, *self._unexplained.values(), *self._of_databases()]
         if self.caches.searched:
             clause = f"{self.caches.searched} keeps what it gave before, and searches"
             found.append(Left(self.caches.searched, clause))
@@ -180,8 +170,6 @@ class Lasting:
             )
         found += (left for left, thing in self._weak if len(thing))
         for each in self._sticking or ():
-            if self.is_tried(each.name) and each.name not in self._in_frameworks:
-                continue
             grown = self._grown.get(each.name, 0)
             # If every subset of sources has its own entry, no run reads the entry of a different subset.
             if each.name in self._changed or 0 < grown < len(self._replayed):

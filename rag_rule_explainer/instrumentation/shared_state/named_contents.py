@@ -35,16 +35,3 @@ def contents_of(holdings: Holdings, name: str) -> Contents:
                 # Python does.
                 plain.setdefault((id(held.thing), inner or repr(value)), (type(value), value))
     return Contents(plain, size)
-
-
-def is_without(before: Holdings, after: Holdings, now: Holdings, name: str) -> bool:
-    """Returns True iff no value of this name is as the baseline left it, among those that it changed.
-
-    ``before``, ``after``, ``now``: the application's state before the baseline, after it, and where the
-    values are to have been set back.
-    """
-    was, left, there = (contents_of(each, name) for each in (before, after, now))
-    is_set_back = all(
-        there.plain.get(key) != value for key, value in left.plain.items() if was.plain.get(key) != value
-    )
-    return is_set_back and (left.size == was.size or there.size != left.size)

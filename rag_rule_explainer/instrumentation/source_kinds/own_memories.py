@@ -244,7 +244,7 @@ def _reads(function: FunctionType, held: Held) -> bool:
     default of a parameter. An attribute may have the name of a variable that is not used."""
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     is_default = any(each is held.thing for each in defaults)
-    return _runs_again(function) and (is_default or held.name in _globals_in(function.__code__))
+    return _runs_again(function) and (is_default or held.name in _globals_in(own_code(function)))
 
 
 def _globals_in(code: CodeType) -> set[str]:

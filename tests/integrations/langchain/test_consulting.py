@@ -87,10 +87,6 @@ def test_a_doubted_witness_refutes_nothing(shape: Shape) -> None:
     assert not isinstance(held, StateShared)
     assert not isinstance(broken, StateShared)
     assert broken.witness
-    if shape.name == "every other turn":
-        # The replay that refutes it was the same once more, from the state before the first run.
-        assert (held.holds, broken.holds) == (None, False)
-        return
     assert broken.explanation.doubted
     assert (held.holds, broken.holds) == (None, None)
     assert str(broken).startswith(
@@ -109,7 +105,7 @@ def test_made_anew_every_one_has_its_rules(shape: Shape) -> None:
         assert blames_b_and_d(found), found.warnings
 
 
-def test_a_number_on_which_no_answer_depends_does_no_harm() -> None:
+def test_a_number_on_which_no_answer_depends_is_ignored_where_that_is_said() -> None:
     class Noting(Turns):
         def noting(self, question: str) -> str:
             self.turn += 1
@@ -117,12 +113,9 @@ def test_a_number_on_which_no_answer_depends_does_no_harm() -> None:
             return self._answer(question, drops=number < 0)
 
     shape = Shape("noting", lambda search, ask: Noting(search, ask).noting)
-    # Without saying so, all replays are made once more to see that.
-    for ignore in ((), (r"Noting\.turn",)):
-        found = outcome(RunnableLambda(built(shape)[0]), ignore=ignore)
-        assert isinstance(found, Explanation)
-        assert blames_b_and_d(found), found.warnings
-        assert all(rule.proved for rule in found.rules)
+    doubted = outcome(RunnableLambda(built(shape)[0]))
+    assert isinstance(doubted, Explanation)
+    assert "Noting.turn" in doubted.warnings[0]
     check(shape, outcome(RunnableLambda(built(shape)[0]), ignore=[r"Noting\.turn"]))
 
 

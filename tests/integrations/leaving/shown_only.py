@@ -1,5 +1,5 @@
-"""What applications count and keep to show it (costs, a history, a log, a budget, calls of a minute, one
-service for all), by which no run goes; and the twins of each, in which it decides."""
+"""Counts and records that applications keep to show them (costs, a history, a log, a budget, calls of a
+minute, one service for all), and by which runs go nevertheless."""
 
 import threading
 import time
@@ -9,8 +9,6 @@ from threading import Thread
 
 from tests.integrations.leaving.parts import Answer, Ask, Search, mode_of, written
 
-_LIMIT = 10_000_000
-
 
 @dataclass
 class Costs:
@@ -18,19 +16,6 @@ class Costs:
 
     def add(self, text: str) -> None:
         self.spent += len(text) * 0.001
-
-
-def costs_that_are_printed(search: Search, ask: Ask) -> Answer:
-    costs = Costs()
-
-    def answer(question: str) -> str:
-        found = search(question)
-        reply = written(ask, mode_of(found), found)
-        costs.add(reply)
-        print(f"{costs.spent:.3f} so far")
-        return reply
-
-    return answer
 
 
 def costs_that_decide(search: Search, ask: Ask) -> Answer:
@@ -50,20 +35,6 @@ class Session(dict[str, list[str]]):
 
     def __getattr__(self, name: str) -> list[str]:
         return self[name]
-
-
-def a_history_on_the_screen(search: Search, ask: Ask) -> Answer:
-    session = Session(messages=[])
-
-    def answer(question: str) -> str:
-        if "first" not in session:
-            session["first"] = [question]
-        found = search(question)
-        session.messages.append(question)
-        session.messages.append(written(ask, mode_of(found), found))
-        return session.messages[-1]
-
-    return answer
 
 
 def a_history_that_decides(search: Search, ask: Ask) -> Answer:
@@ -93,10 +64,6 @@ class Service:
         return written(self.ask, mode, found)
 
 
-def a_log_that_is_kept_short(search: Search, ask: Ask) -> Answer:
-    return Service(search, ask, most=1000).answer
-
-
 def a_log_whose_length_decides(search: Search, ask: Ask) -> Answer:
     return Service(search, ask, most=1).answer
 
@@ -109,17 +76,6 @@ class Budget:
     def is_left(self, text: str) -> bool:
         self.used += len(text)
         return self.used <= self.most
-
-
-def a_budget_that_is_large(search: Search, ask: Ask) -> Answer:
-    budget = Budget(_LIMIT)
-
-    def answer(question: str) -> str:
-        found = search(question)
-        reply = written(ask, mode_of(found), found)
-        return reply if budget.is_left(reply) else "the budget is used up"
-
-    return answer
 
 
 def a_budget_that_is_used_up(search: Search, ask: Ask) -> Answer:
@@ -146,16 +102,6 @@ class Window:
         return len(self.calls) <= self.most
 
 
-def calls_in_a_minute(search: Search, ask: Ask) -> Answer:
-    window = Window(_LIMIT)
-
-    def answer(question: str) -> str:
-        found = search(question)
-        return written(ask, mode_of(found) if window.admits() else "Warn", found)
-
-    return answer
-
-
 def calls_in_a_minute_that_are_too_many(search: Search, ask: Ask) -> Answer:
     window = Window(1)
 
@@ -175,18 +121,6 @@ class Single:
     def load(self, mode: str) -> None:
         if not self.is_ready:
             self.mode, self.is_ready = mode, True
-
-
-def one_for_all_runs(search: Search, ask: Ask) -> Answer:
-    made = dict[str, Single]()
-
-    def answer(question: str) -> str:
-        service = made.setdefault("it", Single())
-        found = search(question)
-        service.load("")
-        return written(ask, service.mode or mode_of(found), found)
-
-    return answer
 
 
 def one_for_all_runs_that_keeps_a_mode(search: Search, ask: Ask) -> Answer:
@@ -255,15 +189,7 @@ def two_lists_of_one_name(search: Search, ask: Ask) -> Answer:
     return answer
 
 
-SHOWN_ONLY = (
-    costs_that_are_printed,
-    a_history_on_the_screen,
-    a_log_that_is_kept_short,
-    a_budget_that_is_large,
-    calls_in_a_minute,
-    one_for_all_runs,
-)
-SHOWN_AND_DECIDING = (
+DECIDING = (
     costs_that_decide,
     a_history_that_decides,
     a_log_whose_length_decides,
