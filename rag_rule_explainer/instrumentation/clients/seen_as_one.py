@@ -118,7 +118,9 @@ def _keyed(text: str, starts: set[int]) -> Iterator[str]:
     keys = [mark[1].strip().lower() for mark in marks]
     if not marks or marks[0].start() not in starts:
         return
-    blocks = [place for place, key in enumerate(keys) if key == keys[0]]
+    # All results are written in the same way. In code, "role: str" and "role = …" are no two of them.
+    written = [(key, mark[0][-1]) for key, mark in zip(keys, marks, strict=True)]
+    blocks = [place for place, each in enumerate(written) if each == written[0]]
     if len(blocks) > 1 and all(
         set(keys[one + 1 : two]) & _TEXT_KEYS or (keys[0] in _TEXT_KEYS and _apart(text, marks[two]))
         for one, two in pairwise([*blocks, len(keys)])

@@ -37,6 +37,7 @@ TEXTS = (
     "```python\nfound = [{'id': 1}, {'id': 2}]\n```",
     "docs = [\n    {'id': 1, 'text': 'one'},\n    {'id': 2, 'text': 'two'},\n]\nprint(docs)",
     "def f(text: str, id: str) -> None:\n    text: str = text\n    id: str = id",
+    "    role: str\n    text: str\n\ndef said(given):\n    role = given[0]\n    text = given[1]",
     "<p>One paragraph.</p>\n<p>Another paragraph.</p>\n<video><source src='a'><source src='b'></video>",
     "| name | text |\n|---|---|\n| a | one |\n| b | two |",
     "id,text\n1,one of them\n2,another of them",
