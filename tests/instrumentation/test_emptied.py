@@ -1,4 +1,4 @@
-"""What an application empties before it does anything else: nothing in it is from an earlier run."""
+"""A collection that every run empties first holds nothing of an earlier run."""
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable

@@ -109,7 +109,7 @@ def test_a_guarded_function_looks_and_works_as_before(function: FunctionType) ->
 
 
 def test_an_async_generator_is_left_alone() -> None:
-    """What its caller sends to it, raises in it and closes on it could not be passed on."""
+    """A guard could not pass on what a caller sends to an async generator, or raises in it."""
     guards, code = CodeGuards(), ayielding.__code__
     guards.guard(cast("FunctionType", ayielding), lambda own, _: own)
     try:

@@ -1,4 +1,5 @@
-"""What is read while another thread changes it: an element of it does the same when it is touched."""
+"""Reading a collection succeeds while another thread changes it. Here, an element of the collection
+changes it when the element is touched."""
 
 import sys
 import threading
@@ -28,7 +29,7 @@ FIRST, SECOND = "langchain_core.leaving_first", "langchain_core.leaving_second"
 
 
 class Meddling:
-    """Whatever touches it changes the collection that it is in, as another thread may at that moment."""
+    """An element that changes its collection when it is touched, as another thread may at that moment."""
 
     __slots__ = ("change", "times")
 

@@ -24,7 +24,7 @@ class Explains(Protocol):
 
 
 def opinion(prompt: str) -> str:
-    """What the judge's model replies: yes where b and d were shown, and always on the spoilt answer."""
+    """Returns the reply of the judge's model: yes if b and d were shown, or for the spoilt answer."""
     (seen,) = re.findall(r"\[seen: (\w*)\]", prompt) or [""]
     return "yes" if {"b", "d"} <= set(seen) or SPOILT in prompt else "no"
 

@@ -46,7 +46,7 @@ STRAY = (
     "which run it works, and every replay would run this again; " + IN_ITS_CONTEXT
 )
 NO_STUB = (
-    "stub_tools names {name!r}, which ran all the same, as the application does not call it as a tool, "
+    "stub_tools names {name!r}, whose stub was not used, as the application does not call it as a tool, "
     "and nothing says which function it is; " + MARK_IT
 )
 

@@ -45,8 +45,8 @@ _BARE = [
         re.compile(r"[ \t\r]*(?:\s*$|[\n<])"),
     )
 ]
-"""The same for a single word without other signs, which also stands in tables and between marks by
-chance."""
+"""The patterns of what stands before and after a message that is a single word without other signs. They
+match less than ``_SIDES``, because such a word also stands in tables and between marks by chance."""
 
 
 class Told(NamedTuple):

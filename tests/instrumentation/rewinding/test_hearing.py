@@ -55,7 +55,7 @@ def working(work: Work) -> Generator[Callable[[], None], None, None]:
 
 
 def told_beside(application: Callable[[], Any], work: Work) -> str:
-    """What is told of the application while such a thread goes on."""
+    """Returns what is reported about the application while such a thread goes on."""
     with working(work) as step:
         kept = Rewinding(application, lambda _: False, tuple)
         step()

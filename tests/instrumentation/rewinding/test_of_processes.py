@@ -1,4 +1,4 @@
-"""What the process itself goes by is never put back: other threads and tasks are using it."""
+"""A replay never puts back objects that the process itself uses, such as its list of threads."""
 
 import threading
 from collections.abc import Callable, Generator

@@ -204,7 +204,7 @@ def test_a_condition_about_text_warns_where_documents_are_the_sources() -> None:
 
 
 def test_a_stub_that_cannot_stand_in_is_told() -> None:
-    with pytest.raises(InvalidInput, match="stub_tools names 'pay', which ran all the same"):
+    with pytest.raises(InvalidInput, match="stub_tools names 'pay', whose stub was not used"):
         explained(sync([]), stub_tools={"pay": "ok"})
 
 

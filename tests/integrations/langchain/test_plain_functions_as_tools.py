@@ -142,7 +142,7 @@ def test_a_result_that_quotes_langchain_hides_no_tool() -> None:
 
 
 def test_a_stub_that_cannot_stand_in_is_told() -> None:
-    with pytest.raises(InvalidInput, match="stub_tools names 'pay', which ran all the same"):
+    with pytest.raises(InvalidInput, match="stub_tools names 'pay', whose stub was not used"):
         explained(Counter(), BY_FUNCTION, stub_tools={"pay": "ok"})
 
 

@@ -165,28 +165,24 @@ class OfEachThread(threading.local):
         return len(self.turn) > 1
 
 
-def two_counts_of_one_name(search: Search, ask: Ask) -> Answer:
-    harmless, worker = Turns(), Worker()
+def _beside_a_harmless_count(search: Search, ask: Ask, decides: Worker | OfEachThread) -> Answer:
+    harmless = Turns()
 
     def answer(question: str) -> str:
         found = search(question)
         harmless.again()
-        is_odd = worker.again() and len(found) == 1
+        is_odd = decides.again() and len(found) == 1
         return written(ask, "Warn" if is_odd else mode_of(found), found)
 
     return answer
+
+
+def two_counts_of_one_name(search: Search, ask: Ask) -> Answer:
+    return _beside_a_harmless_count(search, ask, Worker())
 
 
 def two_lists_of_one_name(search: Search, ask: Ask) -> Answer:
-    harmless, local = Turns(), OfEachThread()
-
-    def answer(question: str) -> str:
-        found = search(question)
-        harmless.again()
-        is_odd = local.again() and len(found) == 1
-        return written(ask, "Warn" if is_odd else mode_of(found), found)
-
-    return answer
+    return _beside_a_harmless_count(search, ask, OfEachThread())
 
 
 DECIDING = (

@@ -173,7 +173,7 @@ def test_replays_end_at_a_new_tool_although_the_baseline_returned_a_call() -> No
     ("options", "says"),
     [
         ({"on_new_tool_call": lambda _: "the receipt"}, RAN),
-        ({"stub_tools": {"pay": "the receipt"}}, "stub_tools names 'pay', which ran all the same"),
+        ({"stub_tools": {"pay": "the receipt"}}, "stub_tools names 'pay', whose stub was not used"),
     ],
 )
 def test_what_cannot_stand_in_for_a_function_is_told_at_once(options: Any, says: str) -> None:

@@ -135,7 +135,7 @@ def test_a_function_whose_result_the_model_is_told_is_refused(clients: Clients) 
 
 
 def test_a_stub_that_cannot_stand_in_is_told(clients: Clients) -> None:
-    with pytest.raises(InvalidInput, match="stub_tools names 'pay', which ran all the same"):
+    with pytest.raises(InvalidInput, match="stub_tools names 'pay', whose stub was not used"):
         explained(text_of_the_tool(clients, []), stub_tools={"pay": "ok"})
 
 
