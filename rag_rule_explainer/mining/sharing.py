@@ -17,9 +17,9 @@ to the next one. The module chooses among asks that are ready, so no worker wait
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from sys import maxsize
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..lattice import ArrangementKey
 
@@ -28,32 +28,6 @@ AskedKey = TypeVar("AskedKey", bound=Any)
 FEW = 16
 """The maximum number of new subsets that are inserted one by one into the sorted list of subsets. If
 there are more, the whole list is sorted again."""
-
-
-class PrefixBlock(NamedTuple):
-    """A ``PrefixBlock`` stands for all masks with the same highest bits, whose prompts begin alike: the
-    masks from ``start`` to below ``start + 2 ** bits``."""
-
-    start: int
-    bits: int
-
-    @property
-    def halves(self) -> "tuple[PrefixBlock, PrefixBlock]":
-        """Returns the two halves of the block: first the masks in which the highest bit of the block is
-        0, then the masks in which it is 1."""
-        return PrefixBlock(self.start, self.bits - 1), PrefixBlock(
-            self.start + (1 << self.bits - 1), self.bits - 1
-        )
-
-    def within(self, masks: Sequence[int]) -> tuple[int, int]:
-        """Returns the start and the end of the slice of these sorted masks that is in the block."""
-        return bisect_left(masks, self.start), bisect_left(masks, self.start + (1 << self.bits))
-
-    @classmethod
-    def beside(cls, mask: int, bits: int) -> "PrefixBlock":
-        """Returns the block of all masks that differ from ``mask`` in bit ``bits`` (1 is the lowest bit)
-        and in no higher bit. If ``bits`` is 0, the block has only ``mask`` itself."""
-        return cls(((mask >> bits - 1) ^ 1) << bits - 1, bits - 1) if bits else cls(mask, 0)
 
 
 class Workers:
@@ -128,7 +102,11 @@ class Ready(Generic[AskedKey]):
         nearest = _distance(own, self._masks)
         if nearest >= _distance(own, others):
             return None
-        start, end = PrefixBlock.beside(own, nearest).within(self._masks)
+        # They are all masks that differ from ``own`` in bit ``nearest`` and in no higher bit. 0: it is
+        # ``own`` itself.
+        bits = max(0, nearest - 1)
+        block = (own >> bits) ^ (nearest > 0)
+        start, end = _slice(self._masks, block << bits, bits)
         return start, end - 1
 
     def _elsewhere(self, others: Sequence[int]) -> Sequence[int]:
@@ -140,25 +118,35 @@ class Ready(Generic[AskedKey]):
         mask of each. If there are no more masks than other workers, returns the positions of the first
         and the last of all masks.
         """
-        if len(self._masks) <= len(others):
+        masks = self._masks
+        if len(masks) <= len(others):
             return 0, -1
-        blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]
+        # On each level, a block is the beginning that its masks share: what is left of them without
+        # their lowest ``bits`` bits.
+        bits, blocks = max([masks[-1], *others[-1:]]).bit_length(), [0]
         while True:
-            free = [block for block in blocks if not _count(block, others)]
+            taken = {other >> bits for other in others}
+            free = [block for block in blocks if block not in taken]
             # Blocks of a single subset cannot be divided. If each block contains the last subset of
             # another worker, all blocks are used.
-            if free or not blocks[0].bits:
-                slices = [block.within(self._masks) for block in free or blocks]
+            if free or not bits:
+                slices = [_slice(masks, block << bits, bits) for block in free or blocks]
                 return [place for start, end in slices for place in (start, end - 1)]
-            blocks = [half for each in blocks for half in self._filled(each.halves)]
+            bits -= 1
+            halves = [half for block in blocks for half in (block * 2, block * 2 + 1)]
+            blocks = [half for half in halves if _has_mask(masks, half << bits, bits)]
 
-    def _filled(self, blocks: Sequence[PrefixBlock]) -> Iterator[PrefixBlock]:
-        return (block for block in blocks if _count(block, self._masks))
+
+def _slice(masks: Sequence[int], start: int, bits: int) -> tuple[int, int]:
+    """Returns the start and the end of the slice of these sorted masks that is in a block: at least
+    ``start``, and below ``start + 2 ** bits``."""
+    return bisect_left(masks, start), bisect_left(masks, start + (1 << bits))
 
 
-def _count(block: PrefixBlock, masks: Sequence[int]) -> int:
-    start, end = block.within(masks)
-    return end - start
+def _has_mask(masks: Sequence[int], start: int, bits: int) -> bool:
+    """Returns True iff one of these sorted masks is in a block, as for ``_slice``."""
+    at = bisect_left(masks, start)
+    return at < len(masks) and masks[at] < start + (1 << bits)
 
 
 def _distance(mask: int, masks: Sequence[int]) -> int:

@@ -51,7 +51,10 @@ class Deadlines:
             return None
         if self._loop is None:  # it is remembered, because looking it up for each replay takes longer
             self._loop = asyncio.get_running_loop()
-            self._now = self._loop.time
+            # ``BaseEventLoop.time`` only calls ``time.monotonic``; a loop of another kind has a clock of
+            # its own.
+            is_usual = getattr(type(self._loop), "time", None) is asyncio.BaseEventLoop.time
+            self._now = time.monotonic if is_usual else self._loop.time
         task = asyncio.current_task(self._loop)
         if task is not None:
             due = self._now() + self.seconds
@@ -85,7 +88,9 @@ class Deadlines:
     def check_end(self, task: RunningTask | None) -> None:
         """Ends the count of a task that returned a value. Raises UnusableReply if the task was cancelled
         because it took too long: it caught the cancellation, and its value is no answer."""
-        if self.end(task):
+        if task is not None and not self._cancelled and not self._spared:
+            self._due.pop(task, None)  # nearly always: a call of ``end`` would take longer
+        elif self.end(task):
             raise self.passed()
 
     def passed(self) -> UnusableReply:

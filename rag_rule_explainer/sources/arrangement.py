@@ -1,8 +1,10 @@
 """This module defines arrangements: ordered sequences of sources."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
-from ..lattice import ArrangementKey, Mask, Subset
+from ..lattice import ArrangementKey, Subset
 from .source import Source
 from .source_set import SourceSet
 
@@ -24,10 +26,9 @@ class Arrangement:
             recorded = cls.of(sources, Subset(sources.lattice.mask(key)))
             is_recorded = list(key) == sorted(key)
             return recorded if is_recorded else cls(tuple(sources.reordered(recorded.sources, key)))
-        mask: Mask = key
-        if sources.pinned:
-            mask |= 1 << sources.lattice.size
-        return cls(tuple([source for bit, source in sources.by_bit if mask & bit]))
+        made = object.__new__(cls)
+        _set_sources(made, sources.retained(key))
+        return made
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -39,3 +40,8 @@ class Arrangement:
     def ids(self) -> tuple[str, ...]:
         """Returns the ids of the shown sources, in order."""
         return tuple([source.id for source in self.sources])
+
+
+# Thousands of subsets each have an arrangement. Setting the slot of the frozen dataclass takes half of the
+# time of ``Arrangement(...)``.
+_set_sources = cast("Callable[[Arrangement, object], None]", getattr(Arrangement, "sources").__set__)

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import pairwise
+from operator import or_
+from typing import NamedTuple
 
 from ..duplicates import Tie, near_duplicates
 from ..errors import InvalidInput
@@ -20,6 +23,21 @@ from .given import (
 from .source import Source, SourceLike
 
 
+GROUP = 6
+"""The number of neighbouring sources whose selections are remembered together. A group has at most
+``2 ** GROUP`` selections."""
+
+
+class _Group(NamedTuple):
+    """A ``_Group`` holds some neighbouring sources with the bits of their units, all these bits as one
+    mask, and the selections of these sources that were made before. Looking these up takes less time
+    than testing each source for each of thousands of subsets."""
+
+    bits: Mask
+    pairs: Sequence[tuple[Mask, Source]]
+    known: dict[Mask, tuple[Source, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class SourceSet:
     """A ``SourceSet`` holds the retrieved sources in the order in which the application shows them to its
@@ -35,6 +53,7 @@ class SourceSet:
     pinned: frozenset[str] = frozenset()
     ties: tuple[Tie, ...] = ()
     by_bit: tuple[tuple[Mask, Source], ...] = field(init=False, repr=False, compare=False)
+    _groups: tuple[_Group, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         seen: set[str] = set()
@@ -56,6 +75,7 @@ class SourceSet:
                 bits[unit] = lattice.bit(len(bits))
             pairs.append((bits[unit], each))
         object.__setattr__(self, "by_bit", tuple(pairs))
+        object.__setattr__(self, "_groups", tuple(_groups(pairs)))
 
     @classmethod
     def of(
@@ -167,6 +187,20 @@ class SourceSet:
             )
         return tuple(groups.values())
 
+    def retained(self, mask: Mask) -> tuple[Source, ...]:
+        """Returns the sources in the units of a mask (one bit for each unit), and the pinned ones, in the
+        order of this set."""
+        if self.pinned:
+            mask |= self._pin
+        found: list[Source] = []
+        for bits, pairs, known in self._groups:
+            part = mask & bits
+            sources = known.get(part)
+            if sources is None:
+                sources = known[part] = tuple([source for bit, source in pairs if part & bit])
+            found += sources
+        return tuple(found)
+
     def ids_of(self, mask: Mask) -> tuple[str, ...]:
         """Returns the ids of all sources in the units of a mask (one bit for each unit), in the order of
         this set."""
@@ -189,6 +223,12 @@ class SourceSet:
 
     def __iter__(self) -> Iterator[Source]:
         return iter(self.sources)
+
+
+def _groups(pairs: Sequence[tuple[Mask, Source]]) -> Iterator[_Group]:
+    for start in range(0, len(pairs), GROUP):
+        group = pairs[start : start + GROUP]
+        yield _Group(reduce(or_, [bit for bit, _ in group]), group, {})
 
 
 def _named(given: Sequence[object]) -> tuple[Source, ...]:
