@@ -226,7 +226,8 @@ def around() -> tuple[Slot, ...]:
 def begun(outer: tuple[Slot, ...], limiter: Limiter) -> Slot:
     """Records that this context runs under ``limiter``, in addition to the limiters in ``outer``, and
     returns the record."""
-    slot = Slot(limiter)
+    slot = object.__new__(Slot)  # half of the time of ``Slot(limiter)``, in each replay
+    slot.limiter = limiter
     _slots.set((*outer, slot))
     return slot
 

@@ -1,7 +1,7 @@
 """This module defines arrangements: ordered sequences of sources."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import cast
 
 from ..lattice import ArrangementKey, Subset
@@ -42,6 +42,9 @@ class Arrangement:
         return tuple([source.id for source in self.sources])
 
 
-# Thousands of subsets each have an arrangement. Setting the slot of the frozen dataclass takes half of the
-# time of ``Arrangement(...)``.
-_set_sources = cast("Callable[[Arrangement, object], None]", getattr(Arrangement, "sources").__set__)
+# Thousands of subsets each have an arrangement. Setting the slot of the frozen dataclass takes half of
+# the time of ``Arrangement(...)``.
+(_set_sources,) = (
+    cast("Callable[[Arrangement, object], None]", getattr(Arrangement, each.name).__set__)
+    for each in fields(Arrangement)
+)

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from itertools import pairwise
-from operator import or_
 from typing import NamedTuple
 
 from ..duplicates import Tie, near_duplicates
@@ -21,7 +19,6 @@ from .given import (
     pinned_ids,
 )
 from .source import Source, SourceLike
-
 
 GROUP = 6
 """The number of neighbouring sources whose selections are remembered together. A group has at most
@@ -228,7 +225,10 @@ class SourceSet:
 def _groups(pairs: Sequence[tuple[Mask, Source]]) -> Iterator[_Group]:
     for start in range(0, len(pairs), GROUP):
         group = pairs[start : start + GROUP]
-        yield _Group(reduce(or_, [bit for bit, _ in group]), group, {})
+        bits = 0
+        for bit, _ in group:
+            bits |= bit
+        yield _Group(bits, group, {})
 
 
 def _named(given: Sequence[object]) -> tuple[Source, ...]:
