@@ -2,7 +2,7 @@
 Number 0 is the answer of a probe without a vote."""
 
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,9 +13,7 @@ from ..predicates.wording import same_wording
 from ..sources import Arrangement
 from ..verdicts import Answer
 from .answer_cache import AnswerCache
-from .budget import Budget
 from .memo import Memo
-from .pausing import Stopper
 from .replayer import Replayer
 from .reply import Reply
 
@@ -36,7 +34,6 @@ class Sampler:
     replayer: Replayer
     cache: AnswerCache
     _again: Memo[Reply] = field(default_factory=Memo[Reply])
-    _run: Callable[[Arrangement], Coroutine[Any, Any, Reply]] = field(init=False)
 
     async def first(self, arrangement: Arrangement) -> Reply:
         """Returns sample 0, the reply of a probe without a vote. Raises LimitReached, and RagRuleError if
@@ -111,17 +108,13 @@ class Sampler:
         self.replayer.check_alive(reply)
         return reply
 
-    def __post_init__(self) -> None:
-        # A ``partial`` takes less time than a method, in each probe. It does not refer to this object,
-        # so that the replies in the cache are freed with it, without a search for cycles.
-        begin = partial(_count, self.replayer.budget, self.replayer.stopper)
-        object.__setattr__(self, "_run", partial(self.replayer.run, begin=begin))
+    def _run(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
+        return self.replayer.run(arrangement, self._count)
 
-
-def _count(budget: Budget, stopper: Stopper) -> None:
-    """Counts one more run. Raises LimitReached if a stop or a limit forbids it."""
-    if stopper.reason:
-        stopper.check()
-    if budget.is_limited:
-        budget.charge()
-    budget.samples += 1
+    def _count(self) -> None:
+        budget, stopper = self.replayer.budget, self.replayer.stopper
+        if stopper.reason:
+            stopper.check()
+        if budget.is_limited:
+            budget.charge()
+        budget.samples += 1

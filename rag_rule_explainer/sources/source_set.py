@@ -25,6 +25,11 @@ GROUP = 6
 ``2 ** GROUP`` selections."""
 
 
+MOST_GROUPED = 100
+"""With more sources than this, each source is tested: the masks are then so long that looking up their
+parts takes longer."""
+
+
 class _Group(NamedTuple):
     """A ``_Group`` holds some neighbouring sources with the bits of their units, all these bits as one
     mask, and the selections of these sources that were made before. Looking these up takes less time
@@ -72,7 +77,7 @@ class SourceSet:
                 bits[unit] = lattice.bit(len(bits))
             pairs.append((bits[unit], each))
         object.__setattr__(self, "by_bit", tuple(pairs))
-        object.__setattr__(self, "_groups", tuple(_groups(pairs)))
+        object.__setattr__(self, "_groups", tuple(_groups(pairs)) if len(pairs) <= MOST_GROUPED else ())
 
     @classmethod
     def of(
@@ -189,6 +194,8 @@ class SourceSet:
         order of this set."""
         if self.pinned:
             mask |= self._pin
+        if not self._groups:
+            return tuple([source for bit, source in self.by_bit if mask & bit])
         found: list[Source] = []
         for bits, pairs, known in self._groups:
             part = mask & bits
