@@ -134,8 +134,8 @@ def _recorded(
 ) -> RecordedRequests | None:
     """Returns what compares the requests of a replay of the next action with those of the baseline; None
     if whole runs are replayed. ``of_prompts``: the ids of the sources that are parts of prompts."""
-    asked = first.prompts if isinstance(first.prompts, AskedRequests) else first.asked
-    if first.action is None or asked is None:
+    asked = first.prompts or first.asked
+    if first.action is None or not isinstance(asked, AskedRequests):
         return None
     exchanges = list(first.watch.exchanges)[: len(first.action.served)]
     results = [text for each in first.tool_record.noted for text in forms_of(each.result)]

@@ -1,5 +1,4 @@
-"""This module stores the current run of the application, with its state and its records, in a context
-variable."""
+"""This module stores the current run of the application, with its records, in a context variable."""
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, nullcontext, suppress

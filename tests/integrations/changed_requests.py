@@ -1,7 +1,7 @@
 """Applications whose second request is another one without the second turn, and a model that decides by
 exactly that. What comes of it is in its reply alone."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import (
@@ -13,6 +13,7 @@ from langchain_core.messages import (
 )
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
+from langchain_rag_rule_explainer.spoken_texts import whole as of_langchain
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
 from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index_rag_rule_explainer import RuleExplainer as OfLlamaIndex
@@ -21,6 +22,11 @@ from plain_rag_rule_explainer import offline_client
 from pydantic import TypeAdapter, ValidationError
 
 from rag_rule_explainer import Explanation, contains
+from rag_rule_explainer.instrumentation.requests.volatile import Steady
+from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts, SentRequest
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
+from rag_rule_explainer.instrumentation.source_kinds.recorded_requests import Fault, RecordedRequests
+from rag_rule_explainer.instrumentation.source_kinds.whole_messages import whole_of
 from tests.integrations.langchain.models import Telling
 from tests.integrations.later_shapes import QUESTION, TURNS
 from tests.integrations.llama_index.models import Telling as LlamaIndexTelling
@@ -107,7 +113,11 @@ OF_LLAMA_INDEX: list[dict[str, Any]] = [
     },
     {"role": "user", "blocks": [{"block_type": "text", "text": CHECK}]},
 ]
-RECORDED = {"langchain": OF_LANGCHAIN, "llama_index": OF_LLAMA_INDEX, "plain": OF_PLAIN}
+RECORDED: dict[str, list[dict[str, Any]]] = {
+    "langchain": OF_LANGCHAIN,
+    "llama_index": OF_LLAMA_INDEX,
+    "plain": OF_PLAIN,
+}
 
 
 def as_langchain(messages: Any) -> list[BaseMessage]:
@@ -116,6 +126,12 @@ def as_langchain(messages: Any) -> list[BaseMessage]:
 
 def as_llama_index(messages: Any) -> list[ChatMessage]:
     return TypeAdapter(list[ChatMessage]).validate_python(messages)
+
+
+MADE: dict[str, Callable[[Any], list[Any]]] = {
+    "langchain": as_langchain,
+    "llama_index": as_llama_index,
+}
 
 
 def shown(framework: str, messages: Any) -> Any:
@@ -157,7 +173,7 @@ def _decides(framework: str, messages: Any, parameters: Any) -> str:
 class Langchain(Telling):
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         dumped = [each.model_dump() for each in messages]
-        self.__dict__["says"] = lambda _: _decides("langchain", dumped, kwargs)
+        self.says = lambda _: _decides("langchain", dumped, kwargs)
         return super()._generate(messages, stop, run_manager)
 
 
@@ -180,7 +196,7 @@ def asking(framework: str) -> tuple[Ask, Any]:
             OfLlamaIndex,
         )
 
-    def reply(body: dict[str, Any]) -> str:
+    def reply(body: Mapping[str, Any]) -> str:
         left = {key: each for key, each in body.items() if key not in ("model", "messages")}
         return _decides("plain", body["messages"], left)
 
@@ -198,7 +214,9 @@ def spoken(framework: str, messages: list[tuple[str, str]]) -> list[dict[str, An
         kinds = {"user": "human", "assistant": "ai"}
         return [{"type": kinds[role], "content": text} for role, text in messages]
     if framework == "llama_index":
-        return [{"role": role, "blocks": [{"block_type": "text", "text": text}]} for role, text in messages]
+        return [
+            {"role": role, "blocks": [{"block_type": "text", "text": text}]} for role, text in messages
+        ]
     return as_dicts(messages)
 
 
@@ -211,10 +229,7 @@ def explained(framework: str, messages: Any, parameters: Any) -> Explanation:
         said = pairs(given)
         has = KNOWN in str(said)
         ask(spoken(framework, said), {})
-        if has:
-            checked = ask(RECORDED[framework], PARAMETERS)
-        else:
-            checked = ask(messages, parameters)
+        checked = ask(RECORDED[framework], PARAMETERS) if has else ask(messages, parameters)
         return ask(spoken(framework, [*said[:-1], ("user", checked)]), {})
 
     of_question: Any = {} if framework == "langchain" else {"question_of": str}
@@ -223,9 +238,26 @@ def explained(framework: str, messages: Any, parameters: Any) -> Explanation:
     return explaining.explain(as_dicts([*TURNS, QUESTION]))
 
 
+def compared(framework: str, messages: Any) -> Fault | None:
+    """Returns why these messages are not the recorded ones."""
+    whole = {"langchain": of_langchain, "llama_index": lambda each: whole_of(each.model_dump())}
+    sides = list[tuple[list[PromptMessage], BesideTexts]]()
+    for each in (RECORDED[framework], messages):
+        made = each if framework == "plain" else MADE[framework](each)
+        described = list(map(whole.get(framework, whole_of), made))
+        told = [PromptMessage(one.parts, "\n".join(one.texts)) for one in described]
+        sides.append((told, BesideTexts(None, described)))
+    (known, of_known), (sent, of_sent) = sides
+    recorded = RecordedRequests([SentRequest(0, tuple(known), tuple(of_known.whole))], Steady())
+    return recorded.fault(sent, [each.text for each in sent], _uncut, of_sent)
+
+
+def _uncut(messages: Sequence[PromptMessage]) -> list[str | None]:
+    return [each.text for each in messages]
+
+
 def is_false(explanation: Explanation) -> bool:
     """Whether a rule is proved although a probe has the verdict of another request."""
-    wrong = [
-        each for each in explanation.probes if "turn 2" not in each.kept and "holds" in str(each.verdicts).lower()
-    ]
+    without = [each for each in explanation.probes if "turn 2" not in each.kept]
+    wrong = [each for each in without if "holds" in str(each.verdicts).lower()]
     return bool(wrong) and any(str(each.claim) == "proved" for each in explanation.rules)
