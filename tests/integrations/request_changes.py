@@ -25,6 +25,8 @@ def _of_text(text: str) -> Iterator[tuple[str, str]]:
     yield "with white space", f"{text} "
     yield "with a line end", text.replace(" ", "\n", 1) if " " in text else f"{text}\n"
     yield "with a word", f"{text}x"
+    if text == "success":
+        yield "of an error", "error"
     for was, other in ((DAY, OTHER_DAY), (UUID, OTHER_UUID)):
         if was in text:
             yield f"with {other}", text.replace(was, other)

@@ -25,7 +25,7 @@ from tests.integrations.langchain.models import Telling, facts
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
 
 CHOSEN = {
-    "langchain": ["[3].content with white space", "[3].status", "[4] with cache_control"],
+    "langchain": ["[3].content with white space", "[3].status of an error", "[4] with cache_control"],
     "llama_index": ["[2].blocks[0].tool_kwargs.of with 2026-11-30", "[4].additional_kwargs.tool_call_id"],
     "plain": ["[1].content[1].image_url.url with 0a1b", "[1].content[0] with cache_control"],
 }
@@ -86,7 +86,7 @@ def of_documents(first: Callable[[str], str]) -> Explanation:
         return model.invoke(f"So: {seen}\n{found}").text
 
     explainer = RuleExplainer(
-        RunnableLambda(application), contains("good"), replay_of="next_action", miner="exact"
+        RunnableLambda(application), contains("is good"), replay_of="next_action", miner="exact"
     )
     return explainer.explain("why?")
 
