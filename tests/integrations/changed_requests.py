@@ -26,7 +26,7 @@ from rag_rule_explainer.instrumentation.requests.volatile import Steady
 from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts, SentRequest
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 from rag_rule_explainer.instrumentation.source_kinds.recorded_requests import Fault, RecordedRequests
-from rag_rule_explainer.instrumentation.source_kinds.whole_messages import whole_of
+from rag_rule_explainer.instrumentation.source_kinds.whole_messages import WholeMessage, whole_of
 from tests.integrations.langchain.models import Telling
 from tests.integrations.later_shapes import QUESTION, TURNS
 from tests.integrations.llama_index.models import Telling as LlamaIndexTelling
@@ -240,7 +240,10 @@ def explained(framework: str, messages: Any, parameters: Any) -> Explanation:
 
 def compared(framework: str, messages: Any) -> Fault | None:
     """Returns why these messages are not the recorded ones."""
-    whole = {"langchain": of_langchain, "llama_index": lambda each: whole_of(each.model_dump())}
+    whole: dict[str, Callable[[Any], WholeMessage]] = {
+        "langchain": of_langchain,
+        "llama_index": lambda each: whole_of(each.model_dump()),
+    }
     sides = list[tuple[list[PromptMessage], BesideTexts]]()
     for each in (RECORDED[framework], messages):
         made = each if framework == "plain" else MADE[framework](each)

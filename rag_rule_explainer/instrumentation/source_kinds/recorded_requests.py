@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...printable import printable, shortened
 from ..requests.volatile import Steady
@@ -55,6 +55,8 @@ _AROUND_GAPS = re.compile(rf"(?:\\?\s)*(?:\\?{GAP}(?:\\?\s)*)+")
 """Matches the places of sections in an escaped text, with the white space around them."""
 _SIGNS = re.compile(r"[^\w]*")
 _NUMBER = re.compile(r"\d{1,3}")
+_LONG = 12
+"""The smallest length of a tool's result that is looked for inside other texts."""
 _OF_PARAMETERS, _OF_MORE = -1, -2
 """Numbers that stand for a message's number in a ``VolatilePlace``."""
 
@@ -199,6 +201,9 @@ class RecordedRequests:
             return True
         known, has_parts = self._steadied(was.text), self._has_parts_of(was, now)
         if _SERVED in known:
+            has_parts = has_parts or _kinds(self.steady(was.whole.parts)) >= _kinds(
+                self.steady(now.whole.parts)
+            )
             return has_parts and _may_lack(known.replace(GAP, _SERVED), self._steadied(now.text))
         if was.is_cut:
             pattern = _AROUND_GAPS.sub(lambda _: r"\s*", re.escape(known))
@@ -226,7 +231,8 @@ class RecordedRequests:
 
     def _marked(self, text: str) -> str:
         text = text.replace(_SERVED, "")
-        for each in sorted(self.served, key=len, reverse=True):
+        results = [each for each in self.results() if len(each) >= _LONG] if self.served else []
+        for each in sorted({*results, *self.served}, key=len, reverse=True):
             for form in (each, json.dumps(each)[1:-1]) if each else ():
                 text = text.replace(form, _SERVED)
         return text
@@ -246,6 +252,12 @@ def _may_lack(known: str, now: str) -> bool:
     new = Counter(_words(left)) - words
     is_numbered = any(map(_NUMBER.fullmatch, words))
     return all(is_numbered and _NUMBER.fullmatch(each) for each in new)
+
+
+def _kinds(parts: str) -> set[str]:
+    """Returns the kinds of parts of a content. ``parts``: its description."""
+    described: Any = json.loads(parts)
+    return {json.dumps(each) for each in (described if isinstance(described, list) else [described])}
 
 
 def _words(text: str) -> list[str]:
