@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ...printable import printable, shortened
 from ..requests.volatile import Steady
@@ -257,7 +257,8 @@ def _may_lack(known: str, now: str) -> bool:
 def _kinds(parts: str) -> set[str]:
     """Returns the kinds of parts of a content. ``parts``: its description."""
     described: Any = json.loads(parts)
-    return {json.dumps(each) for each in (described if isinstance(described, list) else [described])}
+    listed = cast("list[Any]", described) if isinstance(described, list) else [described]
+    return {json.dumps(each) for each in listed}
 
 
 def _words(text: str) -> list[str]:
