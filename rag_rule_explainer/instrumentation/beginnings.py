@@ -2,7 +2,7 @@
 what replays repeat: the whole run, or one request to a model (the options ``source_kinds`` and
 ``replay_of``)."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any
 
 from ..probing.wholeness import Said
@@ -17,13 +17,15 @@ from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .run_context import Participation, inside_retrieval, participation
 from .searches.guarded_tools import ToolGuards
 from .shared_state.holdings import Holdings
+from .source_kinds.asked_requests import AskedRequests, PromptEditing
+from .source_kinds.checked_requests import CheckedRequests
 from .source_kinds.doubts_of_turns import copied_beside
 from .source_kinds.gathering import tool_replay_of
 from .source_kinds.kinds import IN_PROMPTS
 from .source_kinds.new_texts import NewTexts, forms_of
 from .source_kinds.own_memories import OwnMemories
 from .source_kinds.prompt_omitting import PromptOmitting
-from .source_kinds.prompt_sources import FirstPrompt, PromptEditing
+from .source_kinds.prompt_sources import FirstPrompt
 from .source_kinds.recorded_requests import RecordedRequests
 from .source_kinds.taking_out import TakingOut
 from .tool_replay import ToolReplay
@@ -46,10 +48,11 @@ def begin_baseline(
     run.takes_results = "tools" in manner.source_kinds
     if manner.replay_of == "next_action":
         run.conversation = Conversation(run.watch)
+        run.asked = AskedRequests(keeps_models=True)
     if not set(manner.source_kinds).isdisjoint(IN_PROMPTS):
         run.prompts = FirstPrompt(
-            OwnMemories(before, run.read, manner.steady.is_ignored),
             keeps_models=manner.replay_of == "next_action",
+            memories=OwnMemories(before, run.read, manner.steady.is_ignored),
         )
         run.tool_record.tools.made.keeps_parts = True
 
@@ -67,6 +70,8 @@ def begin_replay(
     ids, run.guards = [each.id for each in kept], first.guards
     if first.prompt_sources is not None:
         _begin_omitting(run, first, manner, kept, note)
+    elif (recorded := _recorded(run, first, manner, ())) is not None:
+        run.asked = CheckedRequests(recorded, run.gate.leave_undecided, note, omits=_omits(run, ids))
     if manner.replays_tools:
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
         check_none_ran(run)
@@ -107,19 +112,41 @@ def _begin_omitting(
         run.gate.leave_undecided,
         note,
     )
-    recorded: RecordedRequests | None = None
-    if first.action is not None and isinstance(first.prompts, FirstPrompt):
-        others = [each.text for each in _served_in(run) if each.id not in of_prompts]
-        asked = list(first.watch.exchanges)[: len(first.action.served)]
-        recorded = RecordedRequests(
-            first.prompts.requests_of(asked),
-            manner.steady,
-            others,
-            [sent_parameters(each.sent) for each in asked],
-            lambda: [*results, *run.made],
-            first.prompts.varying,
-        )
-    run.prompts = PromptOmitting(known, ids, run.gate.deliver_result, taking_out, new_texts, recorded)
+    recorded = _recorded(run, first, manner, of_prompts)
+    run.prompts = PromptOmitting(
+        known,
+        ids,
+        run.gate.deliver_result,
+        taking_out,
+        new_texts,
+        recorded,
+        omits=_omits(run, ids),
+    )
+
+
+def _omits(run: Participation, kept: Collection[str]) -> bool:
+    """Returns True iff a replay omits a source of any kind. ``kept``: the ids of the retained sources."""
+    return any(each.id not in kept for each in _served_in(run))
+
+
+def _recorded(
+    run: Participation, first: Participation, manner: Manner, of_prompts: Collection[str]
+) -> RecordedRequests | None:
+    """Returns what compares the requests of a replay of the next action with those of the baseline; None
+    if whole runs are replayed. ``of_prompts``: the ids of the sources that are parts of prompts."""
+    asked = first.prompts or first.asked
+    if first.action is None or not isinstance(asked, AskedRequests):
+        return None
+    exchanges = list(first.watch.exchanges)[: len(first.action.served)]
+    results = [text for each in first.tool_record.noted for text in forms_of(each.result)]
+    return RecordedRequests(
+        asked.requests_of(exchanges),
+        manner.steady,
+        [each.text for each in _served_in(run) if each.id not in of_prompts],
+        [sent_parameters(each.sent) for each in exchanges],
+        lambda: [*results, *run.made],
+        asked.varying,
+    )
 
 
 def _edit_noted(taking_out: TakingOut, made: MadeTools) -> Callable[[Any], Any]:
@@ -188,9 +215,10 @@ def recorded_reply(key: Hashable) -> Any:
     if run is None or run.conversation is None:
         return None
     place = run.conversation.place_served(key)
-    if place is not None and isinstance(run.prompts, PromptOmitting):
+    checking = run.prompts or run.asked
+    if place is not None and isinstance(checking, (PromptOmitting, CheckedRequests)):
         sent = list(run.conversation.exchanges)[place].sent
-        run.prompts.check_parameters(place, sent_parameters(sent))
+        checking.check_parameters(place, sent_parameters(sent))
     return run.conversation.reply_to(key)
 
 
@@ -210,4 +238,4 @@ def prompt_editing() -> PromptEditing | None:
     if run is None or inside_retrieval.get():
         return None
     run.tool_record.tools.made.settle()
-    return run.prompts
+    return run.prompts or run.asked

@@ -1,5 +1,4 @@
-"""This module stores the current run of the application, with its state and its records, in a context
-variable."""
+"""This module stores the current run of the application, with its records, in a context variable."""
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -25,7 +24,7 @@ from .requests.exchanges import moment
 from .requests.tools_in_use import call_in_use, tools_in_use
 from .run_failures import unusable
 from .shared_state.temporaries import Shared
-from .source_kinds.prompt_sources import PromptEditing
+from .source_kinds.asked_requests import PromptEditing
 from .tool_replay import NewToolCall, ResultSources, ToolRecord, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch
 
@@ -63,7 +62,8 @@ class Participation:
     action: Any = None
     """The request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run."""
     prompts: PromptEditing | None = None
-    """Edits the requests before they are sent."""
+    asked: PromptEditing | None = None
+    """Edits the requests; ``asked`` does so where parts of prompts are no sources."""
     prompt_sources: Any = None
     """The sources in a baseline's requests."""
     takes_results: bool = False

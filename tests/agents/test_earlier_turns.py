@@ -60,12 +60,13 @@ def explained(first: Sequence[str], without: Sequence[str]) -> Explanation:
     ("first", "without"),
     [
         (["-1"], ["1"]),
+        (["-1"], [" -1\n"]),
         (["a < b"], ["a > b"]),
         (["One?", "Two?"], ["Two?", "One?"]),
         (["One?", "Two?"], ["One?", "One?", "Two?"]),
         (["One?", "Two?"], ["Two?"]),
     ],
-    ids=["a sign", "an operator", "another order", "one twice", "one less"],
+    ids=["a sign", "white space", "an operator", "another order", "one twice", "one less"],
 )
 def test_other_requests_get_no_recorded_reply(first: Sequence[str], without: Sequence[str]) -> None:
     explanation = explained(first, without)
@@ -77,7 +78,7 @@ def test_other_requests_get_no_recorded_reply(first: Sequence[str], without: Seq
 
 @pytest.mark.parametrize("asked", [["One?", "Two?"], ["-1"], []])
 def test_the_same_requests_get_theirs(asked: Sequence[str]) -> None:
-    explanation = explained(asked, [f" {each}\n" for each in asked] if len(asked) == 1 else asked)
+    explanation = explained(asked, asked)
     assert all(each.answers for each in explanation.probes)
     assert {each.claim for each in explanation.rules} == {"proved"}
 

@@ -23,10 +23,10 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import Said
 from rag_rule_explainer.instrumentation.requests.nested_calls import is_within_a_model
 from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts
+from rag_rule_explainer.instrumentation.source_kinds.asked_requests import PromptEditing
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
-from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptEditing
 
-from .spoken_texts import told_beside
+from .spoken_texts import whole
 
 
 def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
@@ -124,7 +124,7 @@ def _edited(editing: PromptEditing, model: object, messages: Any) -> list[BaseMe
         return messages
     messages = cast("list[BaseMessage]", messages)
     given = [PromptMessage(each.type, _text_of(each)) for each in messages]
-    texts = editing.edited(given, BesideTexts(model, [told_beside(each) for each in messages]))
+    texts = editing.edited(given, BesideTexts(model, [whole(each) for each in messages]))
     pairs = zip(messages, texts, strict=True)
     return [_with_text(*each) for each in pairs if each[1] is not None]
 

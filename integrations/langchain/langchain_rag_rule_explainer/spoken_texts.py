@@ -6,13 +6,13 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation
 
-from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.copying import described
+from rag_rule_explainer.instrumentation.source_kinds.whole_messages import WholeMessage, whole_of
 
 _REPEATED = frozenset({"tool_calls", "function_call"})
 """Keys of a message's ``additional_kwargs`` that repeat its tool calls."""
-_CALLS = ("tool_use", "tool_call", "function_call")
-"""Types of content blocks that repeat a message's tool calls."""
+_UNSENT = frozenset({"artifact", "usage_metadata"})
+"""Fields of messages that no model is sent."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers"})
 """Parameters of a call that change how the reply is sent, but not what the model reads. They are left out
 when two requests are compared."""
@@ -36,15 +36,9 @@ def spoken(message: BaseMessage) -> str:
     return "\n".join([f"{message.type}:", *named, *texts(message.content), *called])
 
 
-def told_beside(message: BaseMessage) -> str:
-    """Returns what a message has besides its text: its tool calls without their ids, its name, and
-    pictures and the like."""
-    content: Any = message.content
-    parts = cast("list[Any]", content if isinstance(content, list) else [])
-    others = [mapping_in(each) for each in parts]
-    named, called = _beside(message)
-    shown = [described(each) for each in others if "text" not in each and each.get("type") not in _CALLS]
-    return "\n".join([*named, *called, *shown])
+def whole(message: BaseMessage) -> WholeMessage:
+    """Returns all that a message has, except for what LangChain sends to no model."""
+    return whole_of(message.model_dump(), _UNSENT)
 
 
 def _beside(message: BaseMessage) -> tuple[list[str], list[str]]:

@@ -13,7 +13,9 @@ from rag_rule_explainer.instrumentation.beginnings import prompt_editing
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
+from rag_rule_explainer.instrumentation.source_kinds.whole_messages import whole_of
 
+from .parameters import is_plain
 from .recorded_replies import aread_whole, is_asked_whole, read_whole, served
 
 _MESSAGES = "messages"
@@ -72,21 +74,14 @@ def _edited(
     texts = [each.content or "" for each in messages]
     roles = (str(getattr(each.role, "value", each.role)) for each in messages)
     given = [PromptMessage(*each) for each in zip(roles, texts, strict=True)]
-    sent = editing.edited(given, BesideTexts(model, [_told_beside(each) for each in messages]))
+    more = {key: each for key, each in kwargs.items() if key != _MESSAGES and is_plain(each)}
+    whole = [whole_of(each.model_dump()) for each in messages]
+    sent = editing.edited(given, BesideTexts(model, whole, described(more)))
     if list(sent) == texts:
         return args, kwargs
     pairs = zip(messages, texts, sent, strict=True)
     own = [_with_text(each, was, text) for each, was, text in pairs if text is not None]
     return ((own, *args[1:]), kwargs) if args else (args, {**kwargs, _MESSAGES: own})
-
-
-def _told_beside(message: ChatMessage) -> str:
-    """Returns what a message has besides its text: tool calls without their ids, and pictures."""
-    others = [each for each in message.blocks if not isinstance(each, TextBlock)]
-    calls: Any = message.additional_kwargs.get("tool_calls") or ()
-    shown = [each.model_dump(exclude={"tool_call_id"}) for each in others]
-    functions = [getattr(each, "function", each) for each in calls]
-    return described([*shown, *functions]) if shown or functions else ""
 
 
 def _with_text(message: ChatMessage, was: str, text: str) -> ChatMessage:

@@ -5,24 +5,37 @@ from typing import Any
 
 from rag_rule_explainer.instrumentation.beginnings import prompt_editing
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
-from rag_rule_explainer.instrumentation.requests.json_parts import extras_of, items_of_list, texts_within
+from rag_rule_explainer.instrumentation.copies.copying import described
+from rag_rule_explainer.instrumentation.requests.json_parts import items_of_list, texts_within
 from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
+from rag_rule_explainer.instrumentation.source_kinds.whole_messages import whole_of
 
 _INSTRUCTIONS = "instructions"
 _LISTS = ("messages", "input")
 """Keys of a request's body under which messages are listed: of chat completions, and of responses."""
+_STREAMED = ("stream", "stream_options")
 
 
 def edited(client: object, options: Any) -> Any:
     """Returns the options of a request to a model, without the sources that the current replay omits."""
-    body = edited_body(options.json_data, client)
+    body = edited_body(options.json_data, client, described(_beside_messages(options)))
     return options if body is options.json_data else options.model_copy(update={"json_data": body})
 
 
-def edited_body(body: Mapping[str, Any], client: object = None) -> Mapping[str, Any]:
+def _beside_messages(options: Any) -> list[Any]:
+    """Returns all that a request has besides its messages, except for how its reply is sent."""
+    body: Mapping[str, Any] = options.json_data or {}
+    left = {key: each for key, each in body.items() if key not in (*_LISTS, _INSTRUCTIONS, *_STREAMED)}
+    headers: Any = options.headers
+    given = {key: each for key, each in headers.items() if isinstance(each, str)} if headers else {}
+    return [str(options.url), left, options.extra_json, dict(options.params or {}), given]
+
+
+def edited_body(body: Mapping[str, Any], client: object = None, more: str = "") -> Mapping[str, Any]:
     """Returns the body of a request to a model, without the sources that the current replay omits.
-    ``client``: the client that sends the request; None if it is posted without one."""
+    ``client``: the client that sends the request; None if it is posted without one. ``more``: the
+    description of all that the request has besides its messages."""
     editing = prompt_editing()
     if editing is None:
         return body
@@ -31,8 +44,8 @@ def edited_body(body: Mapping[str, Any], client: object = None) -> Mapping[str, 
     own = body.get(_INSTRUCTIONS)
     instructions = [PromptMessage("system", own)] if isinstance(own, str) else []
     messages = [*instructions, *(PromptMessage(_role_of(each), _text_of(each)) for each in listed)]
-    told = [*("" for _ in instructions), *map(extras_of, listed)]
-    texts = list(editing.edited(messages, BesideTexts(client, told)))
+    whole = [*map(whole_of, [own] * len(instructions)), *map(whole_of, listed)]
+    texts = list(editing.edited(messages, BesideTexts(client, whole, more)))
     if texts == [each.text for each in messages]:
         return body
     changed = dict(body)

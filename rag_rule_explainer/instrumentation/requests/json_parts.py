@@ -3,11 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
-from ..copies.copying import described
-
-_NOT_BESIDE = frozenset({"role", "content", "output", "type", "id", "call_id", "tool_call_id", "status"})
-"""Keys of messages under which nothing beside the text is said."""
-
 
 def items_of_list(given: Any) -> list[Any]:
     """Returns a list unchanged, an empty list for None, and a list of one item for any other value."""
@@ -26,20 +21,3 @@ def texts_within(given: Any, without: Collection[str]) -> Iterator[str]:
     elif isinstance(given, list):
         for value in cast("list[Any]", given):
             yield from texts_within(value, without)
-
-
-def extras_of(message: Any) -> str:
-    """Returns what a message of a request has besides its text, such as tool calls without their ids, and
-    pictures; an empty text if there is nothing."""
-    if not isinstance(message, Mapping):
-        return ""
-    entries = cast("Mapping[str, Any]", message)
-    left = {key: each for key, each in entries.items() if key not in _NOT_BESIDE and each}
-    calls: list[Any] = items_of_list(left.pop("tool_calls", None))
-    called = [{key: each[key] for key in each if key != "id"} for each in calls]
-    content = entries.get("content")
-    parts = cast("list[Any]", content if isinstance(content, list) else [])
-    others: list[Any] = [
-        each for each in parts if isinstance(each, dict) and "text" not in cast("Any", each)
-    ]
-    return described([left, called, others]) if left or called or others else ""

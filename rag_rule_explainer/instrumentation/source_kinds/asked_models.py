@@ -8,15 +8,18 @@ from typing import Any, NamedTuple, cast
 from ...probing.whose import is_users
 from ..tool_parts import ToolParts
 from .prompt_sections import PromptMessage
+from .whole_messages import WholeMessage
 
 
 class BesideTexts(NamedTuple):
     """A ``BesideTexts`` is what a request has besides the texts of its messages. ``model``: the object
-    that sends the request, a model or a client; None if it is not known. ``told``: for each message, what
-    it has besides its text, such as tool calls; empty if no message has anything."""
+    that sends the request, a model or a client; None if it is not known. ``whole``: each message with all
+    that it has; empty if that is not known. ``more``: the description of all that the request has besides
+    its messages, as far as it is known."""
 
     model: object = None
-    told: Sequence[str] = ()
+    whole: Sequence[WholeMessage] = ()
+    more: str = ""
 
 
 NOTHING_BESIDE = BesideTexts()
@@ -53,9 +56,10 @@ class ComparedModel:
 
 class SentRequest(NamedTuple):
     """A ``SentRequest`` is a request of a baseline. ``at``: the moment just before it was sent (see
-    ``moment``). ``told``: see ``BesideTexts``."""
+    ``moment``). ``whole`` and ``more``: see ``BesideTexts``."""
 
     at: int
     messages: tuple[PromptMessage, ...]
-    told: tuple[str, ...] = ()
+    whole: tuple[WholeMessage, ...] = ()
     asked: ComparedModel = ComparedModel()
+    more: str = ""

@@ -16,7 +16,7 @@ from .doubts_of_turns import still_held
 from .new_texts import NewTexts
 from .prompt_sections import PromptMessage, SectionPlace, is_system, placed, sections_in
 from .prompt_sources import PromptSources
-from .recorded_requests import Fault, RecordedRequests
+from .recorded_requests import GAP, Fault, RecordedRequests
 from .taking_out import TakingOut
 
 _STILL_GIVEN = (
@@ -48,6 +48,10 @@ class PromptOmitting:
     """Finds texts in requests that may come from an omitted source, but differ from the source's text."""
     recorded: RecordedRequests | None = None
     """Checks the requests that get recorded replies; None if all requests are really sent."""
+    omits: bool = True
+    """Is True iff the replay omits any source, of whatever kind."""
+    gap: str = ""
+    """The text that stands in place of a section that was cut out."""
 
     def edited(
         self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE
@@ -78,20 +82,21 @@ class PromptOmitting:
     def check_parameters(self, place: int, parameters: str) -> None:
         """Compares the parameters of a request that gets a recorded reply with those of the request that
         had this reply. ``place``: the number of the request, counted from 0."""
-        if self.recorded is not None and self.taking_out.taken:
+        if self.recorded is not None and self.omits:
             self._tell(self.recorded.fault_of_parameters(place, parameters))
+        elif self.recorded is not None:
+            self.recorded.note_whole_parameters(place, parameters)
 
     def _check_recorded(
         self, messages: Sequence[PromptMessage], texts: Sequence[str | None], beside: BesideTexts
     ) -> None:
         if self.recorded is None:
             return
-        if not self.taking_out.omitted:
-            self.recorded.note_whole(messages)
-        if not self.taking_out.taken:
+        if not self.omits:
+            self.recorded.note_whole(messages, beside)
             return
         taking_out = TakingOut(self.known, self.taking_out.omitted)
-        from_requests = replace(self, taking_out=taking_out)
+        from_requests = replace(self, taking_out=taking_out, gap=GAP)
         self._tell(
             self.recorded.fault(
                 messages, texts, lambda each: from_requests._cut(each, _ignored)[0], beside
@@ -151,8 +156,10 @@ class PromptOmitting:
         # Cuts from the end to the beginning, because a cut moves all text after it.
         for place, start, end in sorted(omitted, reverse=True):
             text = texts[place] or ""
-            left = text[:start] + text[end:]
-            texts[place] = left if left.strip() or self.known.omit == "blank" else None
+            left = text[:start] + self.gap + text[end:]
+            texts[place] = (
+                left if left.replace(self.gap, "").strip() or self.known.omit == "blank" else None
+            )
 
     @property
     def _left(self) -> str | None:

@@ -7,15 +7,14 @@ user's next message: the model's replies, and the results of tools.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Protocol
 
 from ...sources import Source
 from ..recording.serving import SOURCE_KIND
-from ..requests.exchanges import Exchange, moment
-from .asked_models import NOTHING_BESIDE, BesideTexts, ComparedModel, SentRequest
+from .asked_models import NOTHING_BESIDE, BesideTexts
+from .asked_requests import AskedRequests
 from .kinds import Omit, SourceKind
 from .own_memories import OwnMemories
 from .prompt_sections import PromptMessage, is_system, sections_in
@@ -27,58 +26,25 @@ SPEAKING = (*_USER, *_REPLY)
 _NAMES: dict[SourceKind, str] = {"turns": "turn", "memory": "memory", "examples": "example"}
 
 
-class PromptEditing(Protocol):
-    """A ``PromptEditing`` edits each request of a run before it is sent."""
-
-    def edited(
-        self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE
-    ) -> Sequence[str | None]:
-        """Returns the text that each message is sent with; None for a message that is not sent.
-        ``beside``: what the request has besides these texts."""
-        ...
-
-
 @dataclass(slots=True, eq=False)
-class FirstPrompt:
+class FirstPrompt(AskedRequests):
     """A ``FirstPrompt`` records the requests of a baseline to models, and changes none. ``messages``:
     those of the first request. ``dropped``: the messages of the first request that a later request of the
-    same conversation lacks. ``requests``: all requests. ``memories``: looks for turns in what the
-    application itself holds or reads. ``keeps_models``: True if replays get recorded replies, so that
-    their requests have to be compared with these. ``varying``: the places of volatile parts of requests
-    that differed although nothing was omitted, see ``RecordedRequests``."""
+    same conversation lacks. ``memories``: looks for turns in what the application itself holds or
+    reads."""
 
     memories: OwnMemories = field(default_factory=OwnMemories)
     messages: tuple[PromptMessage, ...] = ()
     dropped: set[PromptMessage] = field(default_factory=set[PromptMessage])
-    requests: list[SentRequest] = field(default_factory=list[SentRequest])
-    keeps_models: bool = False
-    varying: set[tuple[int, int, int]] = field(default_factory=set[tuple[int, int, int]])
 
     def edited(
         self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE
     ) -> Sequence[str | None]:
         """Returns the messages' texts, unchanged."""
         self.messages = self.messages or tuple(messages)
-        asked = ComparedModel.of(beside.model) if self.keeps_models else ComparedModel()
-        self.requests.append(SentRequest(moment(), tuple(messages), tuple(beside.told), asked))
         if self.messages[-1:] and self.messages[-1] in messages:
             self.dropped.update(set(self.messages).difference(messages))
-        return [each.text for each in messages]
-
-    def requests_of(self, exchanges: Iterable[Exchange]) -> list[SentRequest]:
-        """Returns the requests of these exchanges, in order. Leaves out an exchange that was not made of
-        messages. Requests that were made at the same time are told apart by their texts."""
-        left, found, before = list(self.requests), list[SentRequest](), 0
-        for each in exchanges:
-            earlier = [one for one in left if one.at < each.at]
-            shown = _dense(each.request.text)
-            having = [one for one in earlier if all(_dense(told.text) in shown for told in one.messages)]
-            own = having or [one for one in earlier if one.at > before]
-            if own:
-                found.append(own[-1])
-                left.remove(own[-1])
-            before = each.at
-        return found
+        return AskedRequests.edited(self, messages, beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +128,6 @@ class PromptSources:
         source has it too, for example because the user asks the same question again."""
         owned = Counter(each.text for group in self.groups.values() for each in group)
         return frozenset(owned - (Counter(each.text for each in self.spoken) - owned))
-
-
-def _dense(text: str) -> str:
-    return "".join(text.split())
 
 
 def _turns_in(messages: Sequence[PromptMessage]) -> Iterator[tuple[PromptMessage, ...]]:

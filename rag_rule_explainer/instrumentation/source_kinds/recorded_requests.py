@@ -2,15 +2,18 @@
 this reply in the baseline. If an earlier turn is omitted, the application may make other or fewer
 requests, or make them in another order."""
 
+import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ...printable import printable, shortened
 from ..requests.volatile import Steady
 from .asked_models import NOTHING_BESIDE, BesideTexts, SentRequest
 from .prompt_sections import PromptMessage
+from .whole_messages import NOTHING, PLAIN, WholeMessage
 
 OTHER_REQUEST = (
     "without what is omitted, the application makes another request before the next action, so the "
@@ -44,10 +47,18 @@ the part in the message."""
 _RESULTS = ("tool", "function")
 _SERVED = "\0"
 """This character replaces the text of a source that a search or a tool returned."""
-_AROUND = re.compile(r"[^\w\0]*\0[^\w]*")
-"""Matches the text of such a source with the characters around it that belong to it, such as bullets and
-commas."""
-_PERHAPS = r"[^\w]*"
+GAP = "\1"
+"""This character replaces a section that was cut out of a text."""
+_LABEL = re.compile(r"[^\w]*(?:\b\d{1,3})?[^\w]*$")
+"""Matches the signs before the text of a source, with its number in a list."""
+_AROUND_GAPS = re.compile(rf"(?:\\?\s)*(?:\\?{GAP}(?:\\?\s)*)+")
+"""Matches the places of sections in an escaped text, with the white space around them."""
+_SIGNS = re.compile(r"[^\w]*")
+_NUMBER = re.compile(r"\d{1,3}")
+_LONG = 12
+"""The smallest length of a tool's result that is looked for inside other texts."""
+_OF_PARAMETERS, _OF_MORE = -1, -2
+"""Numbers that stand for a message's number in a ``VolatilePlace``."""
 
 
 class Fault(NamedTuple):
@@ -58,17 +69,25 @@ class Fault(NamedTuple):
     is_sure: bool
 
 
-class _Text(NamedTuple):
+class _Sent(NamedTuple):
+    """A ``_Sent`` is a message of a request as it is sent. ``is_cut``: True if its text is another one
+    than before the omitted sources were cut out."""
+
     role: str
     text: str
-    beside: str
+    whole: WholeMessage = NOTHING
+    is_cut: bool = False
+
+    @property
+    def shown(self) -> str:
+        return "\n".join([self.text, self.whole.frame, self.whole.parts])
 
 
 @dataclass(slots=True, eq=False)
 class RecordedRequests:
     """A ``RecordedRequests`` compares the requests of one replay that get recorded replies with the
     requests that got these replies in the baseline. The n-th request gets the n-th recorded reply, so the
-    n-th requests of both runs have to be equal, except for white space.
+    n-th requests of both runs have to be equal in everything but the omitted sources.
 
     ``requests``: the requests of the baseline whose replies are recorded, in order; ``parameters``: their
     parameters. ``steady``: replaces parts of texts that differ from run to run without a meaning, such as
@@ -87,13 +106,28 @@ class RecordedRequests:
     varying: set[VolatilePlace] = field(default_factory=set[VolatilePlace])
     _made: int = 0
 
-    def note_whole(self, messages: Sequence[PromptMessage]) -> None:
+    def note_whole(self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE) -> None:
         """Records which volatile parts differ in a request of a replay in which nothing is omitted. Must
         be called once for each request of such a replay, in order."""
         place, self._made = self._made, self._made + 1
-        known = self.requests[place].messages if place < len(self.requests) else ()
-        for number, (was, now) in enumerate(zip(known, messages, strict=False)):
-            self.varying.update((place, number, part) for part, _, _ in self._changed(was.text, now.text))
+        if place >= len(self.requests):
+            return
+        known = self.requests[place]
+        was, now = (
+            _left(each, [one.text for one in each], whole)
+            for each, whole in ((known.messages, known.whole), (messages, beside.whole))
+        )
+        for number, pair in enumerate(zip(was, now, strict=False)):
+            self._note_varying(place, number, *pair)
+        self._note_varying(place, _OF_MORE, _Sent("", known.more), _Sent("", beside.more))
+
+    def note_whole_parameters(self, place: int, now: str) -> None:
+        """Records which volatile parts differ in the parameters of such a request."""
+        was = self.parameters[place] if place < len(self.parameters) else now
+        self._note_varying(place, _OF_PARAMETERS, _Sent("", was), _Sent("", now))
+
+    def _note_varying(self, place: int, number: int, was: _Sent, now: _Sent) -> None:
+        self.varying.update((place, number, part) for part, _, _ in self._changed(was, now))
 
     def fault(
         self,
@@ -110,18 +144,19 @@ class RecordedRequests:
         if place >= len(self.requests):
             return None
         known = self.requests[place]
-        sent = _left(messages, texts, beside.told)
-        expected = _left(known.messages, cut(known.messages), known.told)
-        alike = [each[0] for each in sent] == [each[0] for each in expected]
-        if not alike or not all(map(self._is_same, expected, sent)):
+        left = cut(known.messages)
+        sent, expected = _left(messages, texts, beside.whole), _left(known.messages, left, known.whole)
+        roles = [[each.role for each in side] for side in (sent, expected)]
+        is_same = roles[0] == roles[1] and self.steady(known.more) == self.steady(beside.more)
+        if not is_same or not all(map(self._is_same, _renamed(expected), _renamed(sent))):
             return Fault(OTHER_REQUEST, is_sure=True)
         is_same = known.asked.is_same(beside.model)
         if is_same is not True:
             return Fault(_PERHAPS_ANOTHER if is_same is None else _OTHER_MODEL, is_sure=is_same is False)
-        numbers = [number for number, text in enumerate(cut(known.messages)) if text is not None]
-        return self._volatile_fault(
-            [(place, *each) for each in zip(numbers, expected, sent, strict=True)]
-        )
+        numbers = [number for number, text in enumerate(left) if text is not None]
+        pairs = [(place, *each) for each in zip(numbers, expected, sent, strict=True)]
+        more = (place, _OF_MORE, _Sent("", known.more), _Sent("", beside.more))
+        return self._volatile_fault([*pairs, more])
 
     def fault_of_parameters(self, place: int, now: str) -> Fault | None:
         """Returns the same as ``fault``, or None, for the parameters of a request, such as the tools that
@@ -129,20 +164,23 @@ class RecordedRequests:
         was = self.parameters[place] if place < len(self.parameters) else now
         if self.steady(was) != self.steady(now):
             return Fault(OTHER_REQUEST, is_sure=True)
-        return self._volatile_fault([(place, -1, _Text("", was, ""), _Text("", now, ""))])
+        return self._volatile_fault([(place, _OF_PARAMETERS, _Sent("", was), _Sent("", now))])
 
-    def _volatile_fault(self, pairs: Sequence[tuple[int, int, _Text, _Text]]) -> Fault | None:
+    def _volatile_fault(self, pairs: Sequence[tuple[int, int, _Sent, _Sent]]) -> Fault | None:
         for place, number, expected, sent in pairs:
-            for part, was, now in self._changed(expected.text, sent.text):
+            for part, was, now in self._changed(expected, sent):
                 if (place, number, part) not in self.varying:
                     shown = (shortened(printable(each), 60) for each in (was, now))
                     return Fault(_VOLATILE.format(**dict(zip(("was", "now"), shown, strict=True))), False)
         return None
 
-    def _changed(self, was: str, now: str) -> list[tuple[int, str, str]]:
-        """Returns the volatile parts that differ between two texts, each with its number. Where the texts
-        have different numbers of such parts, sources are missing between them."""
-        parts = [self._volatile_in(each) for each in (was, now)]
+    def _changed(self, was: _Sent, now: _Sent) -> list[tuple[int, str, str]]:
+        """Returns the volatile parts that differ between two messages, each with its number: dates, ids
+        and the like, and the ids of calls. Where the messages have different numbers of such parts,
+        sources are missing between them."""
+        if was.shown == now.shown:
+            return []
+        parts = [[*self._volatile_in(each.shown), *each.whole.calls] for each in (was, now)]
         if len(parts[0]) != len(parts[1]):
             left = [each for each in parts[1] if each not in parts[0]]
             return [(-1, "other values", each) for each in left]
@@ -150,44 +188,95 @@ class RecordedRequests:
         return [(number, *each) for number, each in pairs if each[0] != each[1]]
 
     def _volatile_in(self, text: str) -> list[str]:
-        for each in sorted(self.served, key=len, reverse=True):
-            text = text.replace(each, _SERVED) if each else text
-        return self.steady.volatile_in(text)
+        return self.steady.volatile_in(self._marked(text))
 
-    def _is_same(self, was: _Text, now: _Text) -> bool:
+    def _is_same(self, was: _Sent, now: _Sent) -> bool:
         """Returns True iff two messages are equal up to volatile parts, except that the second may lack
-        served sources, with the signs around them."""
-        if self._dense(was.beside) != self._dense(now.beside):
+        served sources, with the signs around them, and white space around sections that were cut out."""
+        if was == now:
+            return True
+        if self.steady(was.whole.frame) != self.steady(now.whole.frame):
             return False
         if was.role in _RESULTS and self._are_results(was.text, now.text):
             return True
-        known, left = self._own(was.text), self._own(now.text)
-        if _SERVED not in known:
-            return known == left
-        return re.fullmatch(_PERHAPS.join(map(re.escape, _AROUND.split(known))), left) is not None
+        known, has_parts = self._steadied(was.text), self._has_parts_of(was, now)
+        if _SERVED in known:
+            has_parts = has_parts or _kinds(self.steady(was.whole.parts)) >= _kinds(
+                self.steady(now.whole.parts)
+            )
+            return has_parts and _may_lack(known.replace(GAP, _SERVED), self._steadied(now.text))
+        if was.is_cut:
+            pattern = _AROUND_GAPS.sub(lambda _: r"\s*", re.escape(known))
+            return has_parts and re.fullmatch(pattern, self._steadied(now.text)) is not None
+        texts = [list(map(self.steady, each.whole.texts)) for each in (was, now)]
+        return has_parts and known == self._steadied(now.text) and texts[0] == texts[1]
+
+    def _has_parts_of(self, was: _Sent, now: _Sent) -> bool:
+        """Returns True iff the contents of both messages have the same kinds of parts. A text that was
+        cut is sent as one part."""
+        parts = self.steady(now.whole.parts)
+        return parts == self.steady(was.whole.parts) or (was.is_cut and parts == PLAIN)
 
     def _are_results(self, was: str, now: str) -> bool:
         """Returns True iff both texts are results of tools, in which sources may be missing."""
         if not self.served:
             return False
-        results = {self._dense(each) for each in self.results()}
-        return {self._dense(was), self._dense(now)} <= results
+        results = {self.steady(each).strip() for each in self.results()}
+        return {self.steady(was).strip(), self.steady(now).strip()} <= results
 
-    def _own(self, text: str) -> str:
-        """Returns a message's text without white space, in which ``_SERVED`` stands for each source that
-        was served."""
-        own = self._dense(text)
-        for each in sorted(map(self._dense, self.served), key=len, reverse=True):
-            own = own.replace(each, _SERVED) if each else own
-        return own
+    def _steadied(self, text: str) -> str:
+        """Returns a message's text without its volatile parts, in which ``_SERVED`` stands for each
+        source that was served."""
+        return self.steady(self._marked(text))
 
-    def _dense(self, text: str) -> str:
-        return "".join(self.steady(text).replace(_SERVED, "").split())
+    def _marked(self, text: str) -> str:
+        text = text.replace(_SERVED, "")
+        results = [each for each in self.results() if len(each) >= _LONG] if self.served else []
+        for each in sorted({*results, *self.served}, key=len, reverse=True):
+            for form in (each, json.dumps(each)[1:-1]) if each else ():
+                text = text.replace(form, _SERVED)
+        return text
+
+
+def _may_lack(known: str, now: str) -> bool:
+    """Returns True iff two texts are equal up to their parts from the first to the last source that was
+    served, and the second has no word in this part that the first does not have there, except for the
+    number of a source."""
+    head, _, rest = known.partition(_SERVED)
+    between, _, tail = rest.rpartition(_SERVED)
+    start, end = _LABEL.sub("", head), _SIGNS.sub("", tail, count=1)
+    if len(now) < len(start) + len(end) or not (now.startswith(start) and now.endswith(end)):
+        return False
+    left = now[len(start) : len(now) - len(end)]
+    words = Counter(_words(f"{head[len(start) :]} {between}"))
+    new = Counter(_words(left)) - words
+    is_numbered = any(map(_NUMBER.fullmatch, words))
+    return all(is_numbered and _NUMBER.fullmatch(each) for each in new)
+
+
+def _kinds(parts: str) -> set[str]:
+    """Returns the kinds of parts of a content. ``parts``: its description."""
+    described: Any = json.loads(parts)
+    listed = cast("list[Any]", described) if isinstance(described, list) else [described]
+    return {json.dumps(each) for each in listed}
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+def _renamed(messages: Sequence[_Sent]) -> list[_Sent]:
+    names = dict[str, str]()
+    return [each._replace(whole=each.whole.renamed(names)) for each in messages]
 
 
 def _left(
-    messages: Sequence[PromptMessage], texts: Sequence[str | None], told: Sequence[str]
-) -> list[_Text]:
-    beside = told or [""] * len(messages)
-    several = zip(messages, texts, beside, strict=True)
-    return [_Text(each.role, text, more) for each, text, more in several if text is not None]
+    messages: Sequence[PromptMessage], texts: Sequence[str | None], whole: Sequence[WholeMessage]
+) -> list[_Sent]:
+    """Returns the messages that are sent. ``whole``: see ``BesideTexts``."""
+    several = zip(messages, texts, whole or [NOTHING] * len(messages), strict=True)
+    return [
+        _Sent(each.role, text, all_of, text != each.text)
+        for each, text, all_of in several
+        if text is not None
+    ]
