@@ -168,24 +168,41 @@ class RecordedRequests:
 
     def _volatile_fault(self, pairs: Sequence[tuple[int, int, _Sent, _Sent]]) -> Fault | None:
         for place, number, expected, sent in pairs:
-            for part, was, now in self._changed(expected, sent):
-                if (place, number, part) not in self.varying:
+            known = {part for *at, part in self.varying if at == [place, number]}
+            for part, was, now in self._changed(expected, sent, known):
+                if part not in known:
                     shown = (shortened(printable(each), 60) for each in (was, now))
                     return Fault(_VOLATILE.format(**dict(zip(("was", "now"), shown, strict=True))), False)
         return None
 
-    def _changed(self, was: _Sent, now: _Sent) -> list[tuple[int, str, str]]:
+    def _changed(
+        self, was: _Sent, now: _Sent, varying: Collection[int] = ()
+    ) -> list[tuple[int, str, str]]:
         """Returns the volatile parts that differ between two messages, each with its number: dates, ids
         and the like, and the ids of calls. Where the messages have different numbers of such parts,
-        sources are missing between them."""
+        sources are missing between them. ``varying``: the numbers of the parts that have no meaning."""
         if was.shown == now.shown:
             return []
         parts = [[*self._volatile_in(each.shown), *each.whole.calls] for each in (was, now)]
         if len(parts[0]) != len(parts[1]):
+            if self._only_lacks(*parts, varying):
+                return []
             left = [each for each in parts[1] if each not in parts[0]]
             return [(-1, "other values", each) for each in left]
         pairs = enumerate(zip(*parts, strict=True))
         return [(number, *each) for number, each in pairs if each[0] != each[1]]
+
+    def _only_lacks(self, was: Sequence[str], now: Sequence[str], varying: Collection[int]) -> bool:
+        """Returns True iff the second list is the first without some parts, where a part whose number is
+        in ``varying`` may be another one of its kind."""
+        left = enumerate(was)
+        return all(
+            any(
+                one == each or (number in varying and self.steady(one) == self.steady(each))
+                for number, one in left
+            )
+            for each in now
+        )
 
     def _volatile_in(self, text: str) -> list[str]:
         return self.steady.volatile_in(self._marked(text))
