@@ -70,7 +70,7 @@ def begin_replay(
     ids, run.guards = [each.id for each in kept], first.guards
     if first.prompt_sources is not None:
         _begin_omitting(run, first, manner, kept, note)
-    elif (recorded := _recorded(run, first, manner, ())) is not None:
+    elif (recorded := _recorded(run, first, manner, ids)) is not None:
         run.asked = CheckedRequests(recorded, run.gate.leave_undecided, note, omits=_omits(run, ids))
     if manner.replays_tools:
         answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
@@ -112,7 +112,7 @@ def _begin_omitting(
         run.gate.leave_undecided,
         note,
     )
-    recorded = _recorded(run, first, manner, of_prompts)
+    recorded = _recorded(run, first, manner, ids, of_prompts)
     run.prompts = PromptOmitting(
         known,
         ids,
@@ -130,22 +130,29 @@ def _omits(run: Participation, kept: Collection[str]) -> bool:
 
 
 def _recorded(
-    run: Participation, first: Participation, manner: Manner, of_prompts: Collection[str]
+    run: Participation,
+    first: Participation,
+    manner: Manner,
+    kept: Collection[str],
+    of_prompts: Collection[str] = (),
 ) -> RecordedRequests | None:
     """Returns what compares the requests of a replay of the next action with those of the baseline; None
-    if whole runs are replayed. ``of_prompts``: the ids of the sources that are parts of prompts."""
+    if whole runs are replayed. ``kept``: the ids of the retained sources; ``of_prompts``: those of the
+    sources that are parts of prompts."""
     asked = first.prompts or first.asked
     if first.action is None or not isinstance(asked, AskedRequests):
         return None
     exchanges = list(first.watch.exchanges)[: len(first.action.served)]
     results = [text for each in first.tool_record.noted for text in forms_of(each.result)]
+    served = [each for each in _served_in(run) if each.id not in of_prompts]
     return RecordedRequests(
         asked.requests_of(exchanges),
         manner.steady,
-        [each.text for each in _served_in(run) if each.id not in of_prompts],
+        [each.text for each in served],
         [sent_parameters(each.sent) for each in exchanges],
         lambda: [*results, *run.made],
         asked.varying,
+        [each.text for each in served if each.id not in kept],
     )
 
 

@@ -23,13 +23,15 @@ def edited(client: object, options: Any) -> Any:
     return options if body is options.json_data else options.model_copy(update={"json_data": body})
 
 
-def _beside_messages(options: Any) -> list[Any]:
+def _beside_messages(options: Any) -> dict[str, Any]:
     """Returns all that a request has besides its messages, except for how its reply is sent."""
     body: Mapping[str, Any] = options.json_data or {}
     left = {key: each for key, each in body.items() if key not in (*_LISTS, _INSTRUCTIONS, *_STREAMED)}
     headers: Any = options.headers
     given = {key: each for key, each in headers.items() if isinstance(each, str)} if headers else {}
-    return [str(options.url), left, options.extra_json, dict(options.params or {}), given]
+    named = {f"header {key}": each for key, each in given.items()}
+    query = dict(options.params or {})
+    return {"url": str(options.url), "body": left, "more": options.extra_json, "query": query, **named}
 
 
 def edited_body(body: Mapping[str, Any], client: object = None, more: str = "") -> Mapping[str, Any]:

@@ -83,8 +83,12 @@ class Steady:
     def volatile_in(self, text: str) -> list[str]:
         """Returns the volatile parts of the text, except those that the user's ``ignore`` patterns
         match."""
-        text = self.without_ignored(text)
-        return [found.group() for pattern, _ in _STEADY for found in pattern.finditer(text)]
+        text, found = self.without_ignored(text), list[str]()
+        for pattern, mark in _STEADY:
+            found += [each.group() for each in pattern.finditer(text)]
+            # The digits of an id may look like a time.
+            text = pattern.sub(mark, text)
+        return found
 
     def __call__(self, text: str) -> str:
         """Returns the text with a placeholder for each volatile or ignored part."""

@@ -30,7 +30,7 @@ class AskedRequests:
 
     requests: list[SentRequest] = field(default_factory=list[SentRequest])
     keeps_models: bool = False
-    varying: set[tuple[int, int, int]] = field(default_factory=set[tuple[int, int, int]])
+    varying: set[tuple[int, int, int | str]] = field(default_factory=set[tuple[int, int, int | str]])
 
     def edited(
         self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE

@@ -4,7 +4,6 @@ requests, or make them in another order."""
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
@@ -12,8 +11,16 @@ from typing import Any, NamedTuple, cast
 from ...printable import printable, shortened
 from ..requests.volatile import Steady
 from .asked_models import NOTHING_BESIDE, BesideTexts, SentRequest
+from .lacking_texts import SERVED, lacks_only, may_lack
 from .prompt_sections import PromptMessage
-from .whole_messages import NOTHING, PLAIN, WholeMessage
+from .whole_messages import (
+    NOTHING,
+    PLAIN,
+    WholeMessage,
+    are_cached_alike,
+    differ_in_caching,
+    other_fields,
+)
 
 OTHER_REQUEST = (
     "without what is omitted, the application makes another request before the next action, so the "
@@ -40,21 +47,15 @@ _PERHAPS_ANOTHER = (
 CutTexts = Callable[[Sequence[PromptMessage]], Sequence[str | None]]
 """A function that gets messages and returns the text of each without the omitted sources; None for a
 message of which nothing is left."""
-VolatilePlace = tuple[int, int, int]
+VolatilePlace = tuple[int, int, int | str]
 """The place of a volatile part: the number of its request, of its message (-1 for the parameters), and of
-the part in the message."""
+the part in the message; or the name of a field beside the messages."""
 
 _RESULTS = ("tool", "function")
-_SERVED = "\0"
-"""This character replaces the text of a source that a search or a tool returned."""
 GAP = "\1"
 """This character replaces a section that was cut out of a text."""
-_LABEL = re.compile(r"[^\w]*(?:\b\d{1,3})?[^\w]*$")
-"""Matches the signs before the text of a source, with its number in a list."""
 _AROUND_GAPS = re.compile(rf"(?:\\?\s)*(?:\\?{GAP}(?:\\?\s)*)+")
 """Matches the places of sections in an escaped text, with the white space around them."""
-_SIGNS = re.compile(r"[^\w]*")
-_NUMBER = re.compile(r"\d{1,3}")
 _LONG = 12
 """The smallest length of a tool's result that is looked for inside other texts."""
 _OF_PARAMETERS, _OF_MORE = -1, -2
@@ -95,7 +96,7 @@ class RecordedRequests:
     comparison, because the replay may lack some of them. ``results``: returns the texts of results that
     tools have returned to the replay or to the baseline. ``varying``: the places of volatile parts, such
     as times, that differed in a replay in which nothing was omitted: they have no meaning. All replays of
-    a baseline share it.
+    a baseline share it. ``omitted``: the texts of the sources in ``served`` that the replay omits.
     """
 
     requests: Sequence[SentRequest]
@@ -104,6 +105,7 @@ class RecordedRequests:
     parameters: Sequence[str] = ()
     results: Callable[[], Collection[str]] = tuple
     varying: set[VolatilePlace] = field(default_factory=set[VolatilePlace])
+    omitted: Sequence[str] = ()
     _made: int = 0
 
     def note_whole(self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE) -> None:
@@ -120,6 +122,8 @@ class RecordedRequests:
         for number, pair in enumerate(zip(was, now, strict=False)):
             self._note_varying(place, number, *pair)
         self._note_varying(place, _OF_MORE, _Sent("", known.more), _Sent("", beside.more))
+        several = other_fields(known.more, beside.more, self.steady)
+        self.varying.update((place, _OF_MORE, each) for each in several)
 
     def note_whole_parameters(self, place: int, now: str) -> None:
         """Records which volatile parts differ in the parameters of such a request."""
@@ -147,8 +151,15 @@ class RecordedRequests:
         left = cut(known.messages)
         sent, expected = _left(messages, texts, beside.whole), _left(known.messages, left, known.whole)
         roles = [[each.role for each in side] for side in (sent, expected)]
-        is_same = roles[0] == roles[1] and self.steady(known.more) == self.steady(beside.more)
-        if not is_same or not all(map(self._is_same, _renamed(expected), _renamed(sent))):
+        is_same = roles[0] == roles[1] and are_cached_alike(
+            [each.whole for each in expected], [each.whole for each in sent], known.whole
+        )
+        several = other_fields(known.more, beside.more, self.steady)
+        if (
+            not is_same
+            or not {(place, _OF_MORE, each) for each in several} <= self.varying
+            or not all(map(self._is_same, _renamed(expected), _renamed(sent)))
+        ):
             return Fault(OTHER_REQUEST, is_sure=True)
         is_same = known.asked.is_same(beside.model)
         if is_same is not True:
@@ -168,7 +179,9 @@ class RecordedRequests:
 
     def _volatile_fault(self, pairs: Sequence[tuple[int, int, _Sent, _Sent]]) -> Fault | None:
         for place, number, expected, sent in pairs:
-            known = {part for *at, part in self.varying if at == [place, number]}
+            known = {
+                part for *at, part in self.varying if at == [place, number] and isinstance(part, int)
+            }
             for part, was, now in self._changed(expected, sent, known):
                 if part not in known:
                     shown = (shortened(printable(each), 60) for each in (was, now))
@@ -217,22 +230,30 @@ class RecordedRequests:
         if was.role in _RESULTS and self._are_results(was.text, now.text):
             return True
         known, has_parts = self._steadied(was.text), self._has_parts_of(was, now)
-        if _SERVED in known:
-            has_parts = has_parts or _kinds(self.steady(was.whole.parts)) >= _kinds(
-                self.steady(now.whole.parts)
-            )
-            return has_parts and _may_lack(known.replace(GAP, _SERVED), self._steadied(now.text))
+        if SERVED in known:
+            kinds = [_kinds(self.steady(each.whole.parts)) for each in (was, now)]
+            has_parts = has_parts or kinds[0] >= kinds[1]
+            is_same = may_lack(known.replace(GAP, SERVED), self._steadied(now.text))
+            return has_parts and (is_same or self._is_result_without(was, now))
         if was.is_cut:
             pattern = _AROUND_GAPS.sub(lambda _: r"\s*", re.escape(known))
             return has_parts and re.fullmatch(pattern, self._steadied(now.text)) is not None
         texts = [list(map(self.steady, each.whole.texts)) for each in (was, now)]
-        return has_parts and known == self._steadied(now.text) and texts[0] == texts[1]
+        is_same = known == self._steadied(now.text) and texts[0] == texts[1]
+        return has_parts and (is_same or self._is_result_without(was, now))
 
     def _has_parts_of(self, was: _Sent, now: _Sent) -> bool:
         """Returns True iff the contents of both messages have the same kinds of parts. A text that was
         cut is sent as one part."""
-        parts = self.steady(now.whole.parts)
-        return parts == self.steady(was.whole.parts) or (was.is_cut and parts == PLAIN)
+        known, parts = self.steady(was.whole.parts), self.steady(now.whole.parts)
+        is_same = known == parts or (was.is_cut and parts == PLAIN)
+        return is_same or differ_in_caching(was.whole, now.whole)
+
+    def _is_result_without(self, was: _Sent, now: _Sent) -> bool:
+        """Returns True iff the second text is a result of a tool as the first one is, in the form that
+        the application gave it, but without omitted sources."""
+        texts = (self.steady(each.text) for each in (was, now))
+        return was.role in _RESULTS and lacks_only(*texts, list(map(self.steady, self.omitted)))
 
     def _are_results(self, was: str, now: str) -> bool:
         """Returns True iff both texts are results of tools, in which sources may be missing."""
@@ -242,33 +263,17 @@ class RecordedRequests:
         return {self.steady(was).strip(), self.steady(now).strip()} <= results
 
     def _steadied(self, text: str) -> str:
-        """Returns a message's text without its volatile parts, in which ``_SERVED`` stands for each
+        """Returns a message's text without its volatile parts, in which ``SERVED`` stands for each
         source that was served."""
         return self.steady(self._marked(text))
 
     def _marked(self, text: str) -> str:
-        text = text.replace(_SERVED, "")
+        text = text.replace(SERVED, "")
         results = [each for each in self.results() if len(each) >= _LONG] if self.served else []
         for each in sorted({*results, *self.served}, key=len, reverse=True):
             for form in (each, json.dumps(each)[1:-1]) if each else ():
-                text = text.replace(form, _SERVED)
+                text = text.replace(form, SERVED)
         return text
-
-
-def _may_lack(known: str, now: str) -> bool:
-    """Returns True iff two texts are equal up to their parts from the first to the last source that was
-    served, and the second has no word in this part that the first does not have there, except for the
-    number of a source."""
-    head, _, rest = known.partition(_SERVED)
-    between, _, tail = rest.rpartition(_SERVED)
-    start, end = _LABEL.sub("", head), _SIGNS.sub("", tail, count=1)
-    if len(now) < len(start) + len(end) or not (now.startswith(start) and now.endswith(end)):
-        return False
-    left = now[len(start) : len(now) - len(end)]
-    words = Counter(_words(f"{head[len(start) :]} {between}"))
-    new = Counter(_words(left)) - words
-    is_numbered = any(map(_NUMBER.fullmatch, words))
-    return all(is_numbered and _NUMBER.fullmatch(each) for each in new)
 
 
 def _kinds(parts: str) -> set[str]:
@@ -276,10 +281,6 @@ def _kinds(parts: str) -> set[str]:
     described: Any = json.loads(parts)
     listed = cast("list[Any]", described) if isinstance(described, list) else [described]
     return {json.dumps(each) for each in listed}
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text)
 
 
 def _renamed(messages: Sequence[_Sent]) -> list[_Sent]:
