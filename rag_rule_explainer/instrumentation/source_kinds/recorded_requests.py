@@ -278,7 +278,7 @@ class RecordedRequests:
 
 def _kinds(parts: str) -> set[str]:
     """Returns the kinds of parts of a content. ``parts``: its description."""
-    described: Any = json.loads(parts)
+    described: Any = json.loads(parts) if parts else []
     listed = cast("list[Any]", described) if isinstance(described, list) else [described]
     return {json.dumps(each) for each in listed}
 

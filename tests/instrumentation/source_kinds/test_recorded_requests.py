@@ -1,15 +1,19 @@
 """Requests of replays that get recorded replies, compared with those that had these replies."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
 from rag_rule_explainer.instrumentation.requests.volatile import Steady
-from rag_rule_explainer.instrumentation.source_kinds.asked_models import SentRequest
+from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts, SentRequest
+from rag_rule_explainer.instrumentation.source_kinds.lacking_texts import lacks_only
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import FirstPrompt
 from rag_rule_explainer.instrumentation.source_kinds.recorded_requests import RecordedRequests
+from rag_rule_explainer.instrumentation.source_kinds.whole_messages import whole_of
 
 SERVED = ["It rains.", "It pours."]
 
@@ -105,3 +109,70 @@ def test_the_messages_of_requests_are_known_also_where_others_come_between() -> 
     exchanges.ask("three", '"Three?"', "")
     found = prompt.requests_of([each for each in exchanges if each.request.text != "Two?"])
     assert [each.messages for each in found] == [tuple(asked(each)) for each in ("One?", "Three?")]
+
+
+CACHED: dict[str, Any] = {"cache_control": {"type": "ephemeral"}}
+
+
+def marked(place: int | None, *texts: str) -> BesideTexts:
+    """What requests have beside their texts, of which one is marked for a provider's cache."""
+    told = (
+        {"role": "user", "content": [{"type": "text", "text": each, **CACHED}] if at == place else each}
+        for at, each in enumerate(texts)
+    )
+    return BesideTexts(None, list(map(whole_of, told)))
+
+
+@pytest.mark.parametrize(("place", "is_another"), [(1, False), (0, False), (None, True)])
+def test_marks_for_a_cache_may_be_at_another_message(place: int | None, *, is_another: bool) -> None:
+    texts = ["So?", "And?"]
+    known = SentRequest(0, tuple(asked(*texts)), tuple(marked(1, *texts).whole))
+    recorded = RecordedRequests([known], Steady())
+    fault = recorded.fault(asked(*texts), texts, whole, marked(place, *texts))
+    assert (fault is not None) == is_another
+
+
+def test_a_mark_that_no_recorded_message_has_is_another_request() -> None:
+    known = SentRequest(0, tuple(asked("So?")), tuple(marked(None, "So?").whole))
+    recorded = RecordedRequests([known], Steady())
+    assert recorded.fault(asked("So?"), ["So?"], whole, marked(0, "So?")) is not None
+
+
+@pytest.mark.parametrize(("is_noted", "is_another"), [(True, False), (False, True)])
+def test_a_field_that_differs_with_all_sources_has_no_meaning(
+    *, is_noted: bool, is_another: bool
+) -> None:
+    texts, more = asked("So?"), ['{"header X": "k", "body": 1}', '{"header X": "q", "body": 1}']
+    requests = [SentRequest(0, tuple(texts), more=more[0])]
+    recorded = RecordedRequests(requests, Steady())
+    if is_noted:
+        recorded.note_whole(texts, BesideTexts(more=more[1]))
+    replay = replace(recorded, _made=0)
+    fault = replay.fault(texts, ["So?"], whole, BesideTexts(more='{"header X": "z", "body": 1}'))
+    assert (fault is not None) == is_another
+    replay = replace(recorded, _made=0)
+    assert replay.fault(texts, ["So?"], whole, BesideTexts(more='{"header X": "z", "body": 2}'))
+
+
+@pytest.mark.parametrize(
+    ("now", "is_same"),
+    [
+        ("1. It rains.", True),
+        ("1. It pours.", True),
+        ("1. It  rains.", False),
+        ("1. It rains!", False),
+        ("It rains.", False),
+        ("1. It rains.\n2. It pours.", False),
+        ("1. It rains. Note it.", False),
+    ],
+)
+def test_a_result_in_the_form_of_the_application_lacks_only_what_is_omitted(
+    now: str, *, is_same: bool
+) -> None:
+    omitted = ['{"of": "It pours."}' if "rains" in now else '{"of": "It rains."}']
+    assert lacks_only("1. It rains.\n2. It pours.", now, omitted) == is_same
+
+
+def test_digits_of_an_id_are_no_time() -> None:
+    identity = "6f7a572e-039b-4242-88f0-db1964545259"
+    assert Steady().volatile_in(f"id {identity}") == [identity]
