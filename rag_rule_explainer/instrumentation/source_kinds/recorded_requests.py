@@ -198,7 +198,7 @@ class RecordedRequests:
             return []
         parts = [[*self._volatile_in(each.shown), *each.whole.calls] for each in (was, now)]
         if len(parts[0]) != len(parts[1]):
-            if self._only_lacks(*parts, varying):
+            if self._only_lacks(parts[0], parts[1], varying):
                 return []
             left = [each for each in parts[1] if each not in parts[0]]
             return [(-1, "other values", each) for each in left]
@@ -252,8 +252,8 @@ class RecordedRequests:
     def _is_result_without(self, was: _Sent, now: _Sent) -> bool:
         """Returns True iff the second text is a result of a tool as the first one is, in the form that
         the application gave it, but without omitted sources."""
-        texts = (self.steady(each.text) for each in (was, now))
-        return was.role in _RESULTS and lacks_only(*texts, list(map(self.steady, self.omitted)))
+        omitted = list(map(self.steady, self.omitted))
+        return was.role in _RESULTS and lacks_only(self.steady(was.text), self.steady(now.text), omitted)
 
     def _are_results(self, was: str, now: str) -> bool:
         """Returns True iff both texts are results of tools, in which sources may be missing."""
