@@ -9,7 +9,7 @@ import gc
 import sqlite3
 import subprocess
 from collections.abc import Callable, Collection, Iterable, Iterator
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias
 
 from ..copies.guarded_code import own_code
@@ -22,6 +22,7 @@ from .module_calls import functions_of_modules
 from .outlasting import anything_changed, is_as_left, note_changed
 from .owners import package_of
 from .pipes import call_of_pipes
+from .pragmas import pragmas_read
 from .system_settings import names_of_builtins
 from .whole_process import loggers_named, settings_of_loggers, settings_of_the_process
 from .workers import begun_to_write, processes_begun, worker_in
@@ -69,7 +70,13 @@ _OF_A_MODULE = frozenset(
         ),
         *("sys.set_coroutine_origin_tracking_depth", "ctypes.set_errno", "random.getstate"),
         *("typing.get_overloads", "weakref.getweakrefcount", "weakref.getweakrefs", "sys.getrefcount"),
-        *("gc.get_referrers", "sys.getallocatedblocks"),
+        *(
+            "gc.get_referrers",
+            "gc.get_objects",
+            "sys.getallocatedblocks",
+            "sys.setprofile",
+            "sys.settrace",
+        ),
     }
 )
 """Functions that change or show state of a thread, of the process or of the memory. They are listed with
@@ -97,9 +104,11 @@ class Beyond:
     ) -> None:
         self._texts = tuple(texts)
         found = self._things = list(things)
-        # Code may import a function under another name, as in ``from os import umask as mask``. So the
-        # original names of the functions are added.
-        self._named = named = named.union(names_of_builtins(found))
+        # Code may use a function or a method under another name, as after ``from os import umask as
+        # mask``. So the original names are added.
+        methods = (each.__name__ for each in found if type(each) is MethodType)
+        self._named = named.union(names_of_builtins(found), pragmas_read(self._texts), methods)
+        named = self._named
         self._asked = [
             (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)
         ]

@@ -18,6 +18,7 @@ from ..shared_state.contents import names_in
 from ..shared_state.name_reads import texts_in_code
 from .before_earlier import MISSING, before_earlier
 from .companies import is_of_own, is_own
+from .left_alone import keeps_users_attributes
 from .owners import Node, Owner, is_of_library
 from .parts import Part
 from .values import ABSENT, is_plain
@@ -38,9 +39,14 @@ def with_foreign_attributes(
     names = frozenset(name for node in listed for name in names_set_in(own_code(node.thing)))
     is_any = any(sets_computed_names(own_code(node.thing)) for node in listed)
     if names or is_any:
-        held = (each for each in nodes if each.owner is Owner.LIBRARY)
+        held = (each for each in nodes if _is_of_a_library(each))
         for node in islice(_distinct((*held, *_named(listed))), _MOST):
             yield node, _set_from_now_on(node.thing, None if is_any else names)
+
+
+def _is_of_a_library(node: Node) -> bool:
+    is_function = isinstance(node.thing, FunctionType) and not is_of_own(node.thing)
+    return node.owner is Owner.LIBRARY or is_function or keeps_users_attributes(node.thing)
 
 
 def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:

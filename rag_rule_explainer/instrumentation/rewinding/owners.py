@@ -53,7 +53,7 @@ class Node:
     ``holder``: the node of the object that refers to this one; None for the application. ``name``: the
     holder's attribute or variable that refers to this one. ``steps``: the number of library objects at
     the end of the path to this object, including the object itself. ``contents``: its parts, such as its
-    attributes, each with its content.
+    attributes, each with its content. ``others``: the names by which further objects refer to it.
     """
 
     thing: Any
@@ -62,6 +62,7 @@ class Node:
     owner: Owner = Owner.USER
     steps: int = 0
     contents: list[tuple[Part, Any]] = field(default_factory=list[tuple[Part, Any]])
+    others: set[str] = field(default_factory=set[str])
 
     @property
     def is_passed_by(self) -> bool:
@@ -80,6 +81,25 @@ class Node:
             node = node.holder
             if node is not None and node.owner is not Owner.LIBRARY and not node.is_passed_by:
                 return
+
+    def is_also_named(self, name: str, holder: "Node | None") -> "Node":
+        """Records that ``holder`` refers to this object by this name too. For a nameless reference, as
+        from a tuple, records the holder's own name. Returns this node."""
+        known = name or (holder.name if holder is not None else "")
+        if known and known != self.name:
+            self.others.add(known)
+        return self
+
+    def all_names(self) -> Iterator[str]:
+        """Yields what ``names`` yields, and the names by which further objects refer to the same
+        objects."""
+        node: Node | None = self
+        while node is not None:
+            yield from node.others
+            node = node.holder
+            if node is not None and node.owner is not Owner.LIBRARY and not node.is_passed_by:
+                break
+        yield from self.names()
 
     def of_object(self) -> "Node":
         """Returns this node. For a collection or a wrapper function, returns the nearest node on the path

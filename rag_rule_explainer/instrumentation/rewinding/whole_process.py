@@ -78,6 +78,7 @@ _REGISTERS: tuple[tuple[str, str, frozenset[str], Callable[[Any], object]], ...]
         frozenset({"get_option", "options"}),
         lambda module: repr(module.options.d),
     ),
+    ("gettext", "textdomain", frozenset({"textdomain", "gettext"}), lambda module: module.textdomain()),
     ("locale", "setlocale", frozenset({"getlocale", "localeconv"}), lambda module: module.localeconv()),
 )
 """Registers of libraries for the whole process, such as the file types of ``mimetypes``. Each entry has
