@@ -70,7 +70,7 @@ class Node:
         thing = self.thing
         if isinstance(thing, FunctionType):
             return not is_of_own(thing)
-        kind = type(thing)
+        kind: Any = type(thing)
         if _is_of_collections(kind):
             return True
         # ``isinstance`` takes several times as long. Only a proxy needs it: an object whose ``__class__``
