@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from ..shared_state.per_class import per_class
@@ -70,7 +70,7 @@ class Node:
         thing = self.thing
         if isinstance(thing, FunctionType):
             return not is_of_own(thing)
-        kind: Any = type(thing)
+        kind = cast("type[object]", type(thing))
         if _is_of_collections(kind):
             return True
         # ``isinstance`` takes several times as long. Only a proxy needs it: an object whose ``__class__``
