@@ -1,7 +1,6 @@
 """This module decides whether a value that a run changed may influence a later run. It may only if the
 application's code reads the value."""
 
-import dis
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
@@ -15,8 +14,10 @@ from ..copies.guarded_code import own_code
 from ..shared_state.computed_names import is_computed
 from ..shared_state.contents import names_in
 from ..shared_state.counting import is_for_others
+from ..shared_state.instructions import instructions_of
 from ..shared_state.made_when_missing import dependent_names
-from ..shared_state.name_reads import is_in, is_in_texts, reads, reads_whole, texts_in_code
+from ..shared_state.mentions import Mentions
+from ..shared_state.name_reads import is_in, reads_whole, texts_in_code
 from ..shared_state.reaching import is_ours
 from ..shared_state.writing import written_names
 from .companies import is_of_own
@@ -44,9 +45,10 @@ _OF_PYTHON = frozenset(
 _DESCRIBING = frozenset({"__doc__", "__annotations__", "__name__", "__qualname__", "__module__"})
 """Special names whose changes influence later runs only if the user's code reads them."""
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
-"""The names under which functions and bound runnables store arguments for other code."""
+"""The names under which functions and bound runnables store values that they later pass to other code as
+arguments."""
 _AS_READ = {"_value_": "value", "_name_": "name"}  # as code reads a member of an enumeration
-_SETTING = frozenset({"STORE_ATTR", "DELETE_ATTR"})
+_SETTING = ("STORE_ATTR", "DELETE_ATTR")
 _COLLECTIONS = (dict, list, set, deque)
 _CACHED_PROPERTY: Any = cached_property
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
@@ -183,6 +185,10 @@ class Bearing:
                 yield each
 
     @cached_property
+    def _mentions(self) -> Mentions:
+        return Mentions(self._codes)
+
+    @cached_property
     def _stored(self) -> frozenset[str]:
         """Returns the names of the attributes that the user's code sets, without a leading underscore: a
         property ``mode`` often sets ``_mode``."""
@@ -231,11 +237,7 @@ class Bearing:
             named = self._named_by_models if of_a_model else self.named
             self._read[key] = (
                 bool(OF_ALL & named)
-                or any(
-                    reads(code, name, in_texts=True, as_limit=self._is_forgiving)
-                    or is_in_texts(code, name)
-                    for code in self._codes
-                )
+                or self._mentions.is_read(name, in_texts=True, as_limit=self._is_forgiving)
                 or is_in(self._held_texts, name)
                 or is_computed(self._codes, name, of_a_method=True)
             )
@@ -272,6 +274,7 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
     """Yields the code of the functions that a run may execute. Leaves out a method if no code contains
     its name. ``asked``: the names that objects such as an attrgetter use."""
     codes = [own_code(node.thing) for node in functions]
+    mentions = Mentions(codes)
     of_models = [own_code(node.thing) for node in functions if node.owner in OF_MODELS]
     for node, code in zip(functions, codes, strict=True):
         holder = None if node.holder is None else node.holder.thing
@@ -279,7 +282,7 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
         if (
             name in asked
             or not is_for_others(holder, node.thing)
-            or any(reads(each, name, as_attribute=True) or is_in_texts(each, name) for each in codes)
+            or mentions.is_read(name, as_attribute=True)
             or is_computed(of_models if node.owner in OF_MODELS else codes, name, of_a_method=True)
         ):
             yield code
@@ -289,7 +292,7 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
 def _set_in(code: CodeType) -> frozenset[str]:
     """Returns the names of the attributes that the code sets, without a leading underscore."""
     # Cached, because disassembling is slow and each explanation reads the same code.
-    setting = (each for each in dis.get_instructions(code) if each.opname in _SETTING)
+    setting = instructions_of(code, *_SETTING)
     inside = (_set_in(inner) for inner in code.co_consts if isinstance(inner, CodeType))
     return frozenset(str(each.argval).removeprefix("_") for each in setting).union(*inside)
 

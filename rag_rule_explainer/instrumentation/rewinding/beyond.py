@@ -189,18 +189,22 @@ class Beyond:
 
     def _left_earlier(self) -> Iterator[Left]:
         """Yields state that runs of earlier explanations changed and that nothing has changed since."""
-        for key, thing, was, _ in self._before() if anything_changed() else ():
-            is_left = is_as_left(key, was, self._codes, thing, is_named=self._is_named(key))
+        if not anything_changed():
+            return
+        always = settings_of_the_process(frozenset(), frozenset()).keys()
+        for key, thing, was, _ in self._before():
+            is_left = is_as_left(key, was, self._codes, thing, is_named=self._is_named(key, always))
             if is_left and (key[0] != _ROWS or not self._is_only_written()):
                 yield self._left(key, thing, "a run of an earlier explanation has changed")
 
-    def _is_named(self, key: _Key) -> bool:
+    def _is_named(self, key: _Key, always: Collection[str]) -> bool:
         """Returns True iff the application's code names the state with this key, so that it may read the
-        state even if another application left it."""
+        state even if another application left it. ``always``: the settings that this package reads
+        whatever the code names."""
         name = str(key[1])
         if key[0] == _LOGGER:
             return name in self._texts
-        if key[0] == _SETTING and name in settings_of_the_process(frozenset(), frozenset()):
+        if key[0] == _SETTING and name in always:
             return name.rpartition(".")[2] in self._named
         # The state of an object counts as named, and so does state that this package reads only if the
         # application's code names it.

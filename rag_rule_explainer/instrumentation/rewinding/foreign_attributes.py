@@ -5,7 +5,6 @@ Libraries set attributes of their own objects too. So an attribute is watched on
 sets an attribute of this name somewhere, by an assignment or by ``setattr``.
 """
 
-import dis
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
@@ -15,6 +14,7 @@ from typing import Any
 from ..copies.guarded_code import own_code
 from ..shared_state.computed_names import sets_computed_names
 from ..shared_state.contents import names_in
+from ..shared_state.instructions import instructions_of
 from ..shared_state.name_reads import texts_in_code
 from .before_earlier import MISSING, before_earlier
 from .companies import is_of_own, is_own
@@ -88,12 +88,11 @@ def _is_inside(value: object, module: ModuleType) -> bool:
     return isinstance(value, ModuleType) and value.__name__.startswith(f"{module.__name__}.")
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def names_set_in(code: CodeType) -> frozenset[str]:
     """Returns the names of the attributes that the code sets. Code never changes, so the result is
     cached."""
-    instructions = dis.get_instructions(code)
-    found = {str(each.argval) for each in instructions if each.opname in {"STORE_ATTR", "DELETE_ATTR"}}
+    found = {str(each.argval) for each in instructions_of(code, "STORE_ATTR", "DELETE_ATTR")}
     if {"setattr", "delattr"} & set(code.co_names):
         found.update(text for text in texts_in_code(code) if text.isidentifier())
     inner = (each for each in code.co_consts if isinstance(each, CodeType))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from ..shared_state.per_class import per_class
@@ -68,8 +68,15 @@ class Node:
     def is_passed_by(self) -> bool:
         """Returns True for a collection, and for a function that the user did not write, such as the
         wrapper of a decorator. Messages do not name such an object, but the object that refers to it."""
-        is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
-        return is_wrapper or isinstance(self.thing, _COLLECTIONS)
+        thing = self.thing
+        if isinstance(thing, FunctionType):
+            return not is_of_own(thing)
+        kind = cast("type[object]", type(thing))
+        if _is_of_collections(kind):
+            return True
+        # ``isinstance`` takes several times as long. Only a proxy needs it: an object whose ``__class__``
+        # is another class.
+        return getattr(thing, "__class__", kind) is not kind and isinstance(thing, _COLLECTIONS)
 
     def names(self) -> Iterator[str]:
         """Yields the names on the path from this node back to the nearest object that messages can name:

@@ -12,7 +12,13 @@ from typing import Any
 from ..copies.guarded_code import own_code
 from ..shared_state.contents import names_in
 from .additions import added_to, watched_for_additions
-from .before_earlier import MISSING, before_earlier, modules_before_earlier, size_before_earlier
+from .before_earlier import (
+    MISSING,
+    before_earlier,
+    has_earlier,
+    modules_before_earlier,
+    size_before_earlier,
+)
 from .foreign_attributes import with_foreign_attributes
 from .hearing import threads_that_may_hear
 from .left_alone import OF_THREADS
@@ -146,6 +152,8 @@ class Snapshot:
 
 def _before_earlier(kept: KeptPart) -> KeptPart:
     """Returns the part with the content that it had before the runs of earlier explanations."""
+    if not has_earlier(kept.node.thing):  # a fast path: runs have changed few objects, or none
+        return kept
     is_named = kept.part.is_named
     held: dict[str, Any] = {**kept.content, "": kept.content} if is_named else {"": kept.content}
     earlier = before_earlier(kept.node.thing, kept.node.object(), held)
