@@ -183,24 +183,25 @@ class Participation:
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
         if (replay := self.tool_replay) is None:
             self.tool_record.executed.append(made)
-            key = self.tool_record.key_of(name, (way, arguments), tool)
+            key = self.tool_record.key_of(name, (way, arguments), tool, now)
             return UsedTool(call, self.tool_record, None, key, replies, within, at=now)
-        key = replay.key_of(name, (way, arguments), tool, self.tool_record.tools.made)
+        made_tools = self.tool_record.tools.made
+        retrieves = replay.retrieves(name, tool, made_tools)
+        key = "" if retrieves else replay.key_of(name, (way, arguments), tool, made_tools)
         try:
-            outcome = replay.outcome(call, key)
+            outcome = replay.outcome(call, key, retrieves=retrieves)
         except (NewToolCall, ReplayEnded) as error:
             keep_loop_quiet(error)
             raise
         for each in replay.record.inside(outcome.at) if outcome is not None else ():
             self.inside.append(each._replace(before=replies, at=moment()))
-        return UsedTool(call, None, outcome, replay=None if name in replay.retrieving else replay, at=now)
+        return UsedTool(call, None, outcome, replay=None if retrieves else replay, at=now)
 
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
 
 inside_retrieval: ContextVar[bool] = ContextVar("rag_rule_inside_retrieval", default=False)
-"""True while a retrieval runs, for example while it calls a reranking model. Such calls are not recorded
-as calls of the application."""
+"""True while a retrieval runs. Calls inside it, as of a reranking model, are none of the application."""
 
 
 def participation() -> Participation | None:
@@ -248,8 +249,7 @@ def taking_part_again(run: Participation) -> Generator[None, None, None]:
 
 
 def refused(error: RagRuleError) -> RagRuleError:
-    """Stores the error on the current run, and returns it, so that the caller can raise it. It is stored
-    because the application may swallow it."""
+    """Stores the error on the current run, which may be swallowed. Returns it, to be raised."""
     run = participation()
     if run is not None and run.refused is None:
         run.refused = error
@@ -293,8 +293,8 @@ def out_of_sight(inside: AnyPart | None = None) -> Generator[None, None, None]:
 
 
 def note_retrieving_tools() -> None:
-    """Records that the tools which are running now retrieve sources. The current run stores their
-    names."""
+    """Records on the current run that the tools which are running now retrieve sources."""
     run = participation()
     if run is not None:
         run.retrieving_tools.update(tools_in_use.get())
+        run.tool_record.note_retrieving(call_in_use.get())

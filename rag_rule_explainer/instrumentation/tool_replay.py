@@ -83,6 +83,7 @@ class ToolRecord:
     keys: CallKeys = field(default_factory=CallKeys)
     tools: NamedTools = field(default_factory=NamedTools)
     faults: dict[str, str] = field(default_factory=dict[str, str])
+    _numbers: dict[int, int] = field(default_factory=dict[int, int])
     _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -109,11 +110,19 @@ class ToolRecord:
                 )
             known.append(kept)
 
-    def key_of(self, name: str, given: object, tool: object) -> str:
+    def key_of(self, name: str, given: object, tool: object, at: int = 0) -> str:
         """Returns the key of a call of the baseline; equal calls have equal keys. ``given``: the
         arguments, and the name of the attribute, such as "func", by which the tool was called; ``tool``:
-        the tool, or its function; None if it is not known."""
-        return self.keys.of(name, (self.tools.note(name, tool), given))
+        the tool, or its function; None if it is not known. ``at``: the moment of the call."""
+        number = self._numbers[at] = self.tools.note(name, tool)
+        return self.keys.of(name, (number, given))
+
+    def note_retrieving(self, at: int) -> None:
+        """Records that the tool that was called at this moment retrieves, and those that called it."""
+        calls = {each.at: each for each in self.executed.copy()}
+        while at in calls:
+            self.tools.note_retrieving(calls[at].call.name, self._numbers.get(at, 0))
+            at = calls[at].inside
 
     def inside(self, at: int) -> list[ExecutedCall]:
         """Returns the tool calls that were made, at any depth, inside another tool call. ``at``: the
@@ -167,14 +176,18 @@ class ToolReplay:
             self.uncertain.add(name)
         return self.record.keys.of(name, (found.number, given))
 
-    def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
+    def retrieves(self, name: str, tool: object, made: MadeTools) -> bool:
+        """Returns True iff a tool retrieves, so that it runs. ``tool``, ``made``: see ``key_of``."""
+        return name in self.retrieving and self.record.tools.retrieves(name, tool, made)
+
+    def outcome(self, call: ToolCall, key: str, *, retrieves: bool = False) -> ToolOutcome | None:
         """Returns the outcome that the call gets without a run of its tool; None if the tool is to run.
         Raises NewToolCall if the replay ends here. ``key``: the key of the call, equal for equal
-        calls."""
+        calls. ``retrieves``: True for a tool that retrieves, which runs."""
         if self.cut:
             self.late.append(call)
         self.check()
-        if call.name in self.retrieving:
+        if retrieves:
             return None
         with self._guard:
             place = self._made.get(key, 0)

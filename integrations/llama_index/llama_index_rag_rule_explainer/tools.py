@@ -85,7 +85,7 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
         return None
     if run is None:
         given = partial(_arguments, args, _without_context(tool, kwargs))
-        return late_use(called, given, _is_of_another)
+        return late_use(called, given, _is_of_another, tool=tool)
     if _hands_over(tool):
         run.calls.note_own(called)
         return run.use_tool(None)
