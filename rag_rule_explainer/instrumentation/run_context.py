@@ -161,11 +161,11 @@ class Participation:
         identity: str | None = None,
         way: str = "",
         tool: object = None,
+        given: object = None,
     ) -> UsedTool:
-        """Returns a ``UsedTool`` for a tool call that begins, with the result that the call gets if the
-        tool must not run. Raises an error if the replay exceeds its limit or ends at this call. ``name``:
-        the tool's name; None to only count the call. ``identity``: the call's id; None if unknown.
-        ``way``: the attribute by which ``tool`` (or its function) is called; empty for a usual call."""
+        """Returns a ``UsedTool`` for a tool call that begins. Raises an error if the replay exceeds its
+        limit or ends here. ``name``: the tool's name; None to only count the call. ``identity``: its id.
+        ``way``: the attribute by which ``tool`` (or its function) is called. ``given``: all arguments."""
         self.tool_record.tools.made.settle()
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
@@ -184,7 +184,8 @@ class Participation:
         if (replay := self.tool_replay) is None:
             self.tool_record.executed.append(made)
             key = self.tool_record.key_of(name, (way, arguments), tool, now)
-            return UsedTool(call, self.tool_record, None, key, replies, within, at=now)
+            reach = self.tool_record.reached(given, tool)
+            return UsedTool(call, self.tool_record, None, key, replies, within, at=now, reaching=reach)
         made_tools = self.tool_record.tools.made
         retrieves = replay.retrieves(name, tool, made_tools)
         key = "" if retrieves else replay.key_of(name, (way, arguments), tool, made_tools)
@@ -234,8 +235,7 @@ def participating(run: Participation) -> Generator[None, None, None]:
 
 @contextmanager
 def taking_part_again(run: Participation) -> Generator[None, None, None]:
-    """Makes ``run``, which began in another context, the current run for the duration of the block. The
-    run does not end with the block."""
+    """Makes ``run``, begun in another context, the current run in the block, and does not end it."""
     ours, inside = _participation.set(run), inside_retrieval.set(False)
     try:
         with rejoining(run.gate):

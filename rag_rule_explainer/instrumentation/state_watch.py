@@ -65,6 +65,13 @@ class StateWatch:
         listen()
         self.alone = OneAtATime(root, written, self.outside)
 
+    @property
+    def kept_ids(self) -> frozenset[int]:
+        """Returns the ids of the objects that were there before the baseline, without those that each run
+        empties before all else, which are as good as made in the run."""
+        held = frozenset(id(each.thing) for each in self.leftovers.before.all)
+        return held.difference(map(id, self.lasting.emptied))
+
     def miss_the_baseline(self) -> None:
         """Records that this object was made after the baseline, so that the state before the baseline is
         unknown."""

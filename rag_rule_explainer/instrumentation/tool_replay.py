@@ -16,6 +16,7 @@ from ..probing.whose import is_named_as_ours
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .call_keys import CallKeys
+from .changed_in_place import BeforeCall
 from .executed_calls import ExecutedCall, NotedResult, ToolOutcome
 from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL, NamedTools
@@ -74,6 +75,8 @@ class ToolRecord:
     - ``not_begun``: the calls that failed before the tool began, with their errors: the tool lacks the
       interface (sync or async) that was called.
     - ``keys``: makes the keys of calls. ``tools``: distinguishes tools with the same name.
+    - ``changing``: the names of the tools that changed in place what other code may read. ``held``: the
+      ids of the objects that were there before the baseline; None if tools run in replays.
     - ``faults``: the error message for each tool that a replay may have run although it must not.
     """
 
@@ -82,6 +85,8 @@ class ToolRecord:
     not_begun: list[tuple[ToolCall, Exception]] = field(default_factory=list[tuple[ToolCall, Exception]])
     keys: CallKeys = field(default_factory=CallKeys)
     tools: NamedTools = field(default_factory=NamedTools)
+    changing: set[str] = field(default_factory=set[str])
+    held: Collection[int] | None = None
     faults: dict[str, str] = field(default_factory=dict[str, str])
     _numbers: dict[int, int] = field(default_factory=dict[int, int])
     _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
@@ -116,6 +121,10 @@ class ToolRecord:
         the tool, or its function; None if it is not known. ``at``: the moment of the call."""
         number = self._numbers[at] = self.tools.note(name, tool)
         return self.keys.of(name, (number, given))
+
+    def reached(self, given: object, tool: object) -> BeforeCall | None:
+        """Returns what a tool that is about to run may change in place. ``given``: its arguments."""
+        return None if self.held is None else BeforeCall(given, tool, self.held)
 
     def note_retrieving(self, at: int) -> None:
         """Records that the tool that was called at this moment retrieves, and those that called it."""
@@ -232,7 +241,8 @@ class UsedTool:
     not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if that
     is not stored. ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of
     the replay; None in the baseline, and for a tool that retrieves. ``at``: the moment of the call.
-    ``is_own``: False if another tool called the function of this one, which is no call of its own."""
+    ``is_own``: False if another tool called the function of this one, which is no call of its own.
+    ``reaching``: what the tool reaches before it runs; None in replays."""
 
     call: ToolCall | None
     record: ToolRecord | None
@@ -243,11 +253,14 @@ class UsedTool:
     replay: ToolReplay | None = None
     at: int = 0
     is_own: bool = True
+    reaching: BeforeCall | None = None
 
     def noted(self, result: Any) -> Any:
         """Records the result of a tool that ran. Returns the result that the application gets: in a
         replay, the omitted sources are removed from it."""
         if self.record is not None and self.call is not None:
+            if self.reaching is not None and self.reaching.changed():
+                self.record.changing.add(self.call.name)
             outcome = ToolOutcome(result, at=self.at)
             self.record.note(self.call, self.key, outcome, self.replies, self.within, is_own=self.is_own)
         return result if self.replay is None else self.replay.lasting(result)

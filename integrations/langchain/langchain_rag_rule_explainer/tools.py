@@ -97,7 +97,11 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
             tool=tool,
         )
     return run.use_tool(
-        tool.name, _given_by_the_model(tool, given), _identity_in(given, kwargs), tool=tool
+        tool.name,
+        _given_by_the_model(tool, given),
+        _identity_in(given, kwargs),
+        tool=tool,
+        given=[*mapping_in(arguments_in(given)).values()],
     )
 
 

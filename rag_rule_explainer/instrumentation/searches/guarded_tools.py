@@ -205,7 +205,8 @@ class _Quietly:
             return UsedTool(None, None, ToolOutcome(run.stubs[self.name]))
         if replay is None:
             key = run.tool_record.key_of(self.name, told, self.tool)
-            return UsedTool(call, run.tool_record, None, key, is_own=False)
+            before = run.tool_record.reached((args, kwargs), self.tool)
+            return UsedTool(call, run.tool_record, None, key, is_own=False, reaching=before)
         key = replay.key_of(self.name, told, self.tool, run.tool_record.tools.made)
         return UsedTool(call, None, replay.outcome(call, key))
 

@@ -99,7 +99,7 @@ def recording_calls(
         run = participation()
         if run is None:
             return late_use(name, given, tool=own or function)
-        return run.use_tool(name, given(), way=way, tool=own or function)
+        return run.use_tool(name, given(), way=way, tool=own or function, given=(args, kwargs))
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
