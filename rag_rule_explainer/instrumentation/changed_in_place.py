@@ -9,7 +9,7 @@ import dis
 import gc
 import sys
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextvars import ContextVar
 from functools import partial
 from itertools import pairwise
@@ -28,6 +28,18 @@ _OF_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR")
 _LEADING = (CellType, ContextVar, FunctionType, MethodType, partial)
 """The types of what leads to an object that a tool may change."""
 _LOADS = ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_NAME")
+
+
+def kept_before(things: Iterable[object]) -> dict[int, Any]:
+    """Returns the objects that these hold, at any depth, by their ids. They are kept alive, so that no
+    later object gets one of the ids."""
+    left, kept = list(things), dict[int, Any]()
+    while left and len(kept) < 20 * _MOST:
+        thing = left.pop()
+        if id(thing) not in kept:
+            kept[id(thing)] = thing
+            left.extend(_held(thing) or ())
+    return kept
 
 
 class _Seen(NamedTuple):

@@ -171,9 +171,8 @@ class Participation:
         call = ToolCall.written(name, arguments)
         replies, within, now = len(self.watch.said), tools_in_use.get(), moment()
         made = ExecutedCall(replies, call, within, now, identity or "", call_in_use.get())
-        if name is not None:
-            self.tools.add(name)
-            self.executed.append(made)
+        self.tools.update([] if name is None else [name])
+        self.executed += [] if name is None else [made]
         if self.bound is not None:
             self.bound.count_tool_call()
         if name is None:
@@ -186,10 +185,9 @@ class Participation:
             key = self.tool_record.key_of(name, (way, arguments), tool, now)
             reach = self.tool_record.reached(given, tool)
             return UsedTool(call, self.tool_record, None, key, replies, within, at=now, reaching=reach)
-        made_tools = self.tool_record.tools.made
-        retrieves = replay.retrieves(name, tool, made_tools)
-        key = "" if retrieves else replay.key_of(name, (way, arguments), tool, made_tools)
+        retrieves = replay.retrieves(name, tool, self.tool_record.tools.made)
         try:
+            key = replay.key_of(name, (way, arguments), tool, self.tool_record.tools.made, runs=retrieves)
             outcome = replay.outcome(call, key, retrieves=retrieves)
         except (NewToolCall, ReplayEnded) as error:
             keep_loop_quiet(error)

@@ -101,7 +101,7 @@ class ApplicationRun(Generic[Item]):
         first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
         guards = self.application.interception.guards
         begin_baseline(first, self.manner, self._state.leftovers.before, guards)
-        first.tool_record.held = self._state.kept_ids if self.manner.replays_tools else None
+        first.tool_record.held = self._state.kept if self.manner.replays_tools else None
         first.trace = self.trace
         return first
 

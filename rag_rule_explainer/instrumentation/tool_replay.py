@@ -123,7 +123,8 @@ class ToolRecord:
         return self.keys.of(name, (number, given))
 
     def reached(self, given: object, tool: object) -> BeforeCall | None:
-        """Returns what a tool that is about to run may change in place. ``given``: its arguments."""
+        """Returns what a tool that is about to run may change in place; None if tools run in replays.
+        ``given``: its arguments."""
         return None if self.held is None else BeforeCall(given, tool, self.held)
 
     def note_retrieving(self, at: int) -> None:
@@ -174,10 +175,15 @@ class ToolReplay:
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
-    def key_of(self, name: str, given: object, tool: object, made: MadeTools) -> str:
+    def key_of(
+        self, name: str, given: object, tool: object, made: MadeTools, *, runs: bool = False
+    ) -> str:
         """Returns the key of a call of the replay, which is that of an equal call of the baseline.
         ``given``: the arguments, and the name of the attribute by which the tool was called; ``tool``:
-        the tool, or its function; ``made``: the tools that the replay made itself."""
+        the tool, or its function; ``made``: the tools that the replay made itself; ``runs``: True for
+        a tool that runs, which needs no key."""
+        if runs:
+            return ""
         found = self.record.tools.recognised(name, tool, made)
         if found.number is None:
             self.others[name] = OF_ANOTHER_TOOL.format(name=name)

@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
@@ -107,26 +106,6 @@ def test_a_guarded_function_looks_and_works_as_before(function: FunctionType) ->
     assert asked
     assert function.__code__ is code
     assert call(function) == result
-
-
-def test_a_guarded_function_calls_itself_as_deep_as_before() -> None:
-    guards, limit = CodeGuards(), sys.getrecursionlimit()
-    most = limit - len(inspect.stack()) - 20
-    assert deep(most) == most
-    guards.guard(cast("FunctionType", deep), lambda own, _: own)
-    guards.guard(cast("FunctionType", plain), lambda own, _: own, "other")
-    try:
-        assert deep(most) == most
-        guards.restore("other")
-        assert deep(most) == most
-    finally:
-        guards.restore()
-    assert sys.getrecursionlimit() == limit
-    guards.guard(cast("FunctionType", deep), lambda own, _: own)
-    sys.setrecursionlimit(limit + 7)  # somebody else's
-    guards.restore()
-    assert sys.getrecursionlimit() == limit + 7
-    sys.setrecursionlimit(limit)
 
 
 def test_an_async_generator_is_left_alone() -> None:

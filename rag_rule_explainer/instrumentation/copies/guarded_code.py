@@ -9,10 +9,8 @@ do threads inside them.
 
 import ast
 import inspect
-import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -23,8 +21,6 @@ Choosing = Callable[[FunctionType, tuple[Any, ...]], Any]
 function as it was, and the first argument of the call, if it has one that may be given by place."""
 
 _HOOK = "\0guard"
-_ASKING = 50
-"""The number of frames that a guard may take to choose what is called."""
 _LEFT_ALONE = inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
 """Flags of functions that are not guarded. Nothing in Python passes on all that is sent to, raised in and
 closed on an async generator, as ``yield from`` does for a generator. No framework takes one as a tool."""
@@ -78,13 +74,9 @@ class _Guarded(NamedTuple):
 
 class CodeGuards:
     """A ``CodeGuards`` guards functions, and restores them. Thread-safe. Several holders may guard the
-    same function; it is restored when the last one gives it up.
-
-    A call of a guarded function takes two frames. So Python's recursion limit is doubled meanwhile, for
-    functions that call themselves."""
+    same function; it is restored when the last one gives it up."""
 
     def __init__(self) -> None:
-        self._limits: tuple[int, int] | None = None
         self._guarded = WeakKeyDictionary[FunctionType, _Guarded]()
         self._lock = threading.RLock()
 
@@ -101,7 +93,6 @@ class CodeGuards:
             if code is not None:
                 self._guarded[function] = _Guarded(own, code, {id(holder)})
                 function.__code__ = code
-                self._raise_limit()
 
     def restore(self, holder: object = None) -> None:
         """Restores the functions that only this holder guards. A function whose code somebody else has
@@ -114,21 +105,6 @@ class CodeGuards:
                 if function.__code__ is guarded.code:
                     function.__code__ = guarded.own
                 del self._guarded[function]
-            if not self._guarded:
-                self._restore_limit()
-
-    def _raise_limit(self) -> None:
-        if self._limits is None:
-            own = sys.getrecursionlimit()
-            self._limits = own, 2 * own + _ASKING
-            sys.setrecursionlimit(2 * own + _ASKING)
-
-    def _restore_limit(self) -> None:
-        """Restores the recursion limit, unless somebody else has set it meanwhile."""
-        if self._limits is not None and sys.getrecursionlimit() == self._limits[1]:
-            with suppress(RecursionError):  # the caller is too deep for it
-                sys.setrecursionlimit(self._limits[0])
-        self._limits = None
 
 
 def _guarding(code: CodeType, guard: CodeGuard) -> CodeType | None:

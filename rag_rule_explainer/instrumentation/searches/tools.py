@@ -28,8 +28,8 @@ class Marked(NamedTuple):
 
 
 marked_tools: WeakKeyDictionary[Callable[..., Any], Marked] = WeakKeyDictionary()
-"""What ``tool`` has marked, by the function; a method of an object by the function that ``tool`` returned
-for it, because a method is made anew each time that it is read."""
+"""The dict holds what ``tool`` has marked, by the function; a method of an object by the function that
+``tool`` returned for it, because a method is made anew each time that it is read."""
 
 
 def tool(function: ToolFunction) -> ToolFunction:
