@@ -163,9 +163,8 @@ class Participation:
         tool: object = None,
         given: object = None,
     ) -> UsedTool:
-        """Returns a ``UsedTool`` for a tool call that begins. Raises an error if the replay exceeds its
-        limit or ends here. ``name``: the tool's name; None to only count the call. ``identity``: its id.
-        ``way``: the attribute by which ``tool`` (or its function) is called. ``given``: all arguments."""
+        """Returns a ``UsedTool`` for a call that begins. Raises an error if the replay ends here. ``name``:
+        None to only count it. ``way``: the attribute by which ``tool`` is called. ``given``: all of it."""
         self.tool_record.tools.made.settle()
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
