@@ -163,8 +163,8 @@ class Participation:
         tool: object = None,
         given: object = None,
     ) -> UsedTool:
-        """Returns a ``UsedTool`` for a call that begins. Raises an error if the replay ends here. ``name``:
-        None to only count it. ``way``: the attribute by which ``tool`` is called. ``given``: all of it."""
+        """Returns a ``UsedTool`` for a call that begins. Raises an error if a replay ends. ``name``: None
+        to only count it. ``way``: the attribute by which ``tool`` is called; ``given``: with what."""
         self.tool_record.tools.made.settle()
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
