@@ -25,6 +25,7 @@ from ..requests.tools_in_use import tools_in_use
 from ..run_context import Participation, inside_retrieval, participation, run_begun
 from ..tool_replay import UsedTool
 from .functions_of_tools import functions_in, is_call_of
+from .handed_work import reached_by
 from .tools import Marked, marked_tools, named_arguments
 
 _WAY = "its function"
@@ -119,24 +120,46 @@ class ToolGuards:
     def chosen(self, run: Participation, function: Any, plain: Any, first: tuple[Any, ...]) -> Any:
         """Returns what a run calls in place of a guarded function: itself, or a function that records the
         call. ``plain``: the function as it was; ``first``: its first argument, if there is one."""
-        owners = list(self._owners.get(function, ()))
-        root = self.root()
-        if not owners and first and root is not None and isinstance(first[0], root):
-            owners = [_Owner(partial(_given, first[0]), self.name_of, first[0])]
-        alive = [(each, tool) for each in owners if (tool := each.tool()) is not None]
         found = [
             (each, tool)
-            for each, tool in alive
+            for each, tool in self._owners_of(function, first)
             if each.bound is None or is_call_of(run, each.name(tool), first, each.bound)
         ]
-        names = {each.name(tool) for each, tool in found}
-        running = {*tools_in_use.get()[-1:], *_within.get()}
-        if not names or not names.isdisjoint(running) or _may_run(run, found, names):
+        if _is_let_through(run, found):
             return plain
         (owner, tool), *_ = found
         called = plain if owner.bound is None else MethodType(plain, first[0])
         recorded = _Quietly(called, owner.name(tool), tool, partial(self.arguments_of, tool)).function
         return recorded if owner.bound is None else _Unbound(recorded)
+
+    def tool_in(self, run: Participation, work: object) -> str | None:
+        """Returns the name of a tool that must not run in a run, but that work may call which is handed
+        to another process; None if there is none."""
+        for each in reached_by(work, self.root()):
+            function, first = each, cast("tuple[Any, ...]", ())
+            if isinstance(each, MethodType):
+                function, first = each.__func__, (each.__self__,)
+            is_tool = isinstance(each, self.root() or ())
+            if not is_tool and not (isinstance(function, FunctionType) and function in self._owners):
+                continue
+            found = [
+                (owner, tool)
+                for owner, tool in self._owners_of(function, (each,) if is_tool else first)
+                if is_tool
+                or not first
+                or owner.bound is None
+                or is_call_of(run, owner.name(tool), first, owner.bound)
+            ]
+            if not _is_let_through(run, found):
+                return min(owner.name(tool) for owner, tool in found)
+        return None
+
+    def _owners_of(self, function: Any, first: tuple[Any, ...]) -> list[tuple[_Owner, Any]]:
+        owners = list(self._owners.get(function, ())) if isinstance(function, FunctionType) else []
+        root = self.root()
+        if not owners and first and root is not None and isinstance(first[0], root):
+            owners = [_Owner(partial(_given, first[0]), self.name_of, first[0])]
+        return [(each, tool) for each in owners if (tool := each.tool()) is not None]
 
 
 _code = CodeGuards()
@@ -244,6 +267,13 @@ def _with_subclasses(root: type) -> Iterator[type]:
     yield root
     for each in type.__subclasses__(root):
         yield from _with_subclasses(each)
+
+
+def _is_let_through(run: Participation, found: Collection[tuple[_Owner, Any]]) -> bool:
+    """Returns True iff a function runs as it is: it is no tool's, or its tool is running or may run."""
+    names = {each.name(tool) for each, tool in found}
+    running = {*tools_in_use.get()[-1:], *_within.get()}
+    return not names or not names.isdisjoint(running) or _may_run(run, found, names)
 
 
 def _may_run(run: Participation, found: Collection[tuple[_Owner, Any]], names: Collection[str]) -> bool:
