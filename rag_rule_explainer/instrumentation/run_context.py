@@ -256,6 +256,8 @@ def refused(error: RagRuleError) -> RagRuleError:
 def check_not_ended(run: Participation) -> None:
     """Raises the error that is stored on a run, if there is one. Raises UnusableReply if the run was
     ended because it exceeded one of its limits (``bound``)."""
+    if run.tool_replay is not None:
+        run.tool_replay.cut = run.tool_replay.cut or run.tool_replay.children.why_ended
     if run.refused is not None:
         raise run.refused
     if run.bound is not None and run.bound.passed:

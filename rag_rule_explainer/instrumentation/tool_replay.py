@@ -18,6 +18,7 @@ from .bounds import ReplayEnded
 from .call_keys import CallKeys
 from .changed_in_place import BeforeCall
 from .executed_calls import ExecutedCall, NotedResult, ToolOutcome
+from .forked_children import ForkedChildren
 from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL, NamedTools
 from .requests.exchanges import moment
@@ -159,8 +160,7 @@ class ToolReplay:
     safe: Collection[str] = ()
     """The names of the tools that the user named safe, which run if the record has no result."""
     on_new: OnNewToolCall = "unknown"
-    """The outcome of a call that is not in the record: "unknown" ends the replay, "live" runs the tool, a
-    function gives the result."""
+    """The outcome of a call that is not in the record; see ``OnNewToolCall``."""
     omitting: Omits | None = None
     """Removes omitted sources from results; None if no result contains sources."""
     cut: str = ""
@@ -171,6 +171,7 @@ class ToolReplay:
     """By the name of a tool: a hint for messages that the baseline called another tool of this name."""
     uncertain: set[str] = field(default_factory=set[str])
     """The names of tools that may differ from the tools of these names that the baseline called."""
+    children: ForkedChildren = field(default_factory=ForkedChildren)
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
@@ -235,6 +236,7 @@ class ToolReplay:
         first error: NewToolCall, or ReplayEnded after more than ``_PATIENCE`` of these errors."""
         if not self.cut:
             return
+        self.children.note_end()
         with self._guard:
             self._refused += 1
             patient = self._refused <= _PATIENCE

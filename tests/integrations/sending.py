@@ -1,5 +1,5 @@
-"""Functions that other processes can import. ``send`` is the function of a tool: it writes a line to the file
-that the environment variable ``SENDING`` names, so that its runs in all processes are counted."""
+"""Functions that other processes can import. ``send`` is the function of a tool: it writes a line to the
+file that the environment variable ``SENDING`` names, so that its runs in all processes are counted."""
 
 import os
 from collections.abc import Callable

@@ -50,6 +50,9 @@ def check_work(work: object) -> None:
 def check_fork(frame: Any) -> None:
     """Does the same as ``check_work`` before the user's code forks this process. ``frame``: the stack
     frame of the code that forks."""
+    run = run_of_work()
+    if run is not None and run.tool_replay is not None:
+        run.tool_replay.children.begin()
     if is_users(str(frame.f_globals.get("__name__"))):
         check_work(frame)
 

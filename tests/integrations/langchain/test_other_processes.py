@@ -43,7 +43,7 @@ def by_executor(work: Any, *given: Any, context: Any = FORKED) -> Any:
 
 def by_map_of_executor(work: Any, *given: Any) -> Any:
     with ProcessPoolExecutor(1, mp_context=FORKED) as pool:
-        return list(pool.map(work, *([each] for each in given)))[0]
+        return [*pool.map(work, *([each] for each in given))].pop()
 
 
 def by_pool(work: Any, *given: Any) -> Any:
@@ -58,7 +58,7 @@ def by_starmap(work: Any, *given: Any) -> Any:
 
 def by_imap(work: Any, *given: Any) -> Any:
     with FORKED.Pool(1) as pool:
-        return list(pool.imap_unordered(partial(work, *given[:-1]), given[-1:]))[0]
+        return [*pool.imap_unordered(partial(work, *given[:-1]), given[-1:])].pop()
 
 
 def by_process(work: Any, *given: Any, context: Any = FORKED) -> Any:
@@ -156,6 +156,46 @@ def test_no_replay_runs_a_tool_in_another_process(place: str, work: str, sent: A
     assert sent() == 0
     assert unknown(explanation) > 0
     assert "another process" in reasons(explanation)
+
+
+def forked() -> bool:
+    return os.fork() == 0
+
+
+def sends_in_a_child() -> None:
+    if forked():
+        try:
+            send("x")
+        finally:
+            os._exit(0)
+    os.wait()
+
+
+def invokes_in_a_child() -> None:
+    if forked():
+        try:
+            TOOL.invoke({"what": "x"})
+        finally:
+            os._exit(0)
+    os.wait()
+
+
+def parses_in_a_child() -> None:
+    if forked():
+        parsed("x")
+        os._exit(0)
+    os.wait()
+
+
+@pytest.mark.parametrize("work", [sends_in_a_child, invokes_in_a_child])
+def test_a_guard_holds_in_a_forked_child_and_the_replay_knows_it(work: Any, sent: Any) -> None:
+    explanation = explained(work)
+    assert sent() == 0
+    assert "ended in a forked child" in reasons(explanation)
+
+
+def test_a_forked_child_that_does_other_work_goes_on(sent: Any) -> None:
+    assert unknown(explained(parses_in_a_child)) == sent() == 0
 
 
 INNOCENT: dict[str, Callable[[], tuple[Any, ...]]] = {
