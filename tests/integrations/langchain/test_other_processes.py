@@ -68,7 +68,7 @@ def by_process(work: Any, *given: Any, context: Any = FORKED) -> Any:
     return "ended"
 
 
-class Own(multiprocessing.get_context("fork").Process):  # type: ignore[misc,name-defined]
+class Own(multiprocessing.Process):
     """A process with a method ``run`` of its own."""
 
     def __init__(self, work: Any, given: Any) -> None:
