@@ -1,12 +1,20 @@
 """What every test may rely on."""
 
+# ruff: noqa: E402 -- what is imported below is compiled once only because of the lines before it
+
+import os
+import sys
+
+# The tests start this package in dozens of other processes, and Pytest rewrites the assertions of what is
+# imported below: all of it is compiled once, not by each process.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 import asyncio
 import gc
 import ipaddress
-import os
 import signal
 import socket
-import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -43,10 +51,6 @@ sys.modules["rfc3987_syntax"] = None  # pyright: ignore[reportArgumentType]
 # Typer colours help pages for a log that shows colours, and the tests read what they say.
 for _wish in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
     os.environ.pop(_wish, None)
-
-# The tests start this package in dozens of other processes: it is compiled once, not by each of them.
-sys.dont_write_bytecode = False
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A shell without job control starts what is in its background deaf to Ctrl-C, and the tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -2,7 +2,7 @@
 baseline in more than its sources."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..printable import plain_id, shortened
@@ -48,6 +48,11 @@ UNCERTAIN_TOOL = (
     "another tool of this name, and got what the baseline's returned. Make the tool before, or around "
     "texts and numbers alone"
 )
+CHANGING_TOOL = (
+    "fidelity not checked: the tool {name} changes in place what it is given, or an object of the run "
+    "that other code can read, such as a list that it encloses. No replay runs the tool, so the change "
+    "is missing there. Let the tool return what is new, and other code take it from the result"
+)
 SAMPLED = (
     "a model worded a reply otherwise when the application was run again, and requests after it were "
     "others as well, so they could not be compared; a lower temperature makes them comparable"
@@ -69,6 +74,12 @@ IGNORE = (
     "Where the difference means nothing, such as a request number or something drawn at random, name it: "
     "ignore=[r'request no\\. \\d+']; or seed what is drawn"
 )
+
+
+def changed_by_tools(names: Collection[str]) -> str:
+    """Returns the doubt for tools that changed in place what other code may read, and that do not run in
+    replays; empty if there are none. ``names``: their names."""
+    return CHANGING_TOOL.format(name=repr(min(names))) if names else ""
 
 
 class Advice(NamedTuple):

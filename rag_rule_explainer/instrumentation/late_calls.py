@@ -63,24 +63,29 @@ def _of_none() -> bool:
 
 
 def late_use(
-    name: str, arguments: Callable[[], object], is_of_another: Callable[[], bool] = _of_none
+    name: str,
+    arguments: Callable[[], object],
+    is_of_another: Callable[[], bool] = _of_none,
+    *,
+    tool: object,
 ) -> UsedTool | None:
     """Handles a tool call outside of runs, or after the end of its run. Returns None if the tool is to
     run. If its result is known, such as that of a stub, returns the call with this result. If the run was
     a replay in which this tool must not run, raises an error that ``except Exception`` does not catch.
     ``arguments``: returns the arguments of the call. ``is_of_another``: returns True iff the context
-    shows that the call belongs to a run that no explanation makes, such as one of another user."""
+    shows that the call belongs to a run that no explanation makes, such as one of another user.
+    ``tool``: the tool, or its function."""
     run = run_begun()
     if not has_run() and is_of_another():
         return None
     if run is None:
-        return stray_use(name, arguments, None)
+        return stray_use(name, arguments, None, tool)
     if name in run.stubs:
         return UsedTool(None, None, ToolOutcome(run.stubs[name]))
     replay = run.tool_replay
     if replay is None:
-        return stray_use(name, arguments, run)
-    if name in {*replay.retrieving, *replay.safe}:
+        return stray_use(name, arguments, run, tool)
+    if name in replay.safe or replay.retrieves(name, tool, run.tool_record.tools.made):
         return None
     if current_task() is not None:
         # If nobody waits for the task, asyncio would log any other error as one of the application.

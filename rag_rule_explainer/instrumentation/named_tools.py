@@ -39,6 +39,7 @@ class NamedTools:
     """
 
     made: MadeTools = field(default_factory=MadeTools)
+    _retrieving: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
     _known: dict[str, list[_Known]] = field(default_factory=dict[str, list[_Known]])
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -77,6 +78,23 @@ class NamedTools:
             number = next((each.number for each in known if each.tool is other), None)
             return self._by_order(number, self.made.parts_of(other), made.parts_of(tool), made)
         return self._perhaps(name, tool, parts, made)
+
+    def note_retrieving(self, name: str, number: int) -> None:
+        """Records that the tool with this name and number retrieves."""
+        with self._guard:
+            self._retrieving.setdefault(name, set()).add(number)
+
+    def retrieves(self, name: str, tool: object, made: MadeTools) -> bool:
+        """Returns True iff a tool of a replay is one that retrieves, where the name is that of one. It is
+        False for another tool of this name, which may act. ``tool``, ``made``: see ``recognised``."""
+        number = self.recognised(name, tool, made).number
+        with self._guard:
+            known, numbers = self._known.get(name, []), self._retrieving.get(name, set[int]())
+        if number is None:
+            tools = self.made.named(name)
+            is_alone = len(tools) == len(made.named(name)) == len(known) == 1
+            return is_alone and tools[0] is known[0].tool and place_among(made.named(name), tool) == 0
+        return number in numbers or all(each.number == number for each in known)
 
     @staticmethod
     def _by_order(

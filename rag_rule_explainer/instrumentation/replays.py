@@ -15,7 +15,7 @@ from .application import Application
 from .beginnings import begin_replay
 from .bounds import Bound, Extent, ReplayEnded
 from .copies.state import State
-from .doubts import UNCERTAIN_TOOL, named
+from .doubts import UNCERTAIN_TOOL, changed_by_tools, named
 from .fidelity import Fidelity
 from .inner_calls import check_replay
 from .inside_runs import inside_run, replays_muted
@@ -60,13 +60,14 @@ class Replays(Generic[Item]):
     starts: Starts = field(default_factory=Starts)
 
     def __post_init__(self) -> None:
-        self.state.limit_to(only_running_tools(self.first, self.manner))
+        running = only_running_tools(self.first, self.manner)
+        self.state.limit_to(running)
+        in_place = changed_by_tools(self.first.tool_record.changing - (running or set()))
         repeated = repeated_by_replies(self.first, self.exposure.sight)
-        self.fidelity.doubt = self.fidelity.doubt or repeated
+        self.fidelity.doubt = self.fidelity.doubt or repeated or in_place
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """Makes one replay on the sources ``kept`` through the application's sync interface, and returns
-        its answer."""
+        """Makes one replay on ``kept`` through the application's sync interface; returns its answer."""
         with self._naming_what_is_left(), self.state.turn([source.id for source in kept]):
             with self.state.alone.noticing(), self._replaying(kept) as run, self._ending(run) as got:
                 got.append(self.application.run(self._case_of(run), kept))
@@ -75,8 +76,7 @@ class Replays(Generic[Item]):
             return self._checked(got, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """Makes one replay on the sources ``kept`` through the application's async interface, and returns
-        its answer."""
+        """Makes one replay on ``kept`` through the application's async interface; returns its answer."""
         with self._naming_what_is_left():
             async with self.state.aturn([source.id for source in kept]), self.starts.turn() as sent:
                 replaying = self._replaying(kept)

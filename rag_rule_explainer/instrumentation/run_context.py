@@ -161,19 +161,17 @@ class Participation:
         identity: str | None = None,
         way: str = "",
         tool: object = None,
+        given: object = None,
     ) -> UsedTool:
-        """Returns a ``UsedTool`` for a tool call that begins, with the result that the call gets if the
-        tool must not run. Raises an error if the replay exceeds its limit or ends at this call. ``name``:
-        the tool's name; None to only count the call. ``identity``: the call's id; None if unknown.
-        ``way``: the attribute by which ``tool`` (or its function) is called; empty for a usual call."""
+        """Returns a ``UsedTool`` for a call that begins. Raises an error if a replay ends. ``name``: None
+        to only count it. ``way``: the attribute by which ``tool`` is called; ``given``: with what."""
         self.tool_record.tools.made.settle()
         self.tool_calls += 1
         call = ToolCall.written(name, arguments)
         replies, within, now = len(self.watch.said), tools_in_use.get(), moment()
         made = ExecutedCall(replies, call, within, now, identity or "", call_in_use.get())
-        if name is not None:
-            self.tools.add(name)
-            self.executed.append(made)
+        self.tools.update([] if name is None else [name])
+        self.executed += [] if name is None else [made]
         if self.bound is not None:
             self.bound.count_tool_call()
         if name is None:
@@ -183,24 +181,25 @@ class Participation:
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
         if (replay := self.tool_replay) is None:
             self.tool_record.executed.append(made)
-            key = self.tool_record.key_of(name, (way, arguments), tool)
-            return UsedTool(call, self.tool_record, None, key, replies, within, at=now)
-        key = replay.key_of(name, (way, arguments), tool, self.tool_record.tools.made)
+            key = self.tool_record.key_of(name, (way, arguments), tool, now)
+            reach = self.tool_record.reached(given, tool)
+            return UsedTool(call, self.tool_record, None, key, replies, within, at=now, reaching=reach)
+        retrieves = replay.retrieves(name, tool, self.tool_record.tools.made)
         try:
-            outcome = replay.outcome(call, key)
+            key = replay.key_of(name, (way, arguments), tool, self.tool_record.tools.made, runs=retrieves)
+            outcome = replay.outcome(call, key, retrieves=retrieves)
         except (NewToolCall, ReplayEnded) as error:
             keep_loop_quiet(error)
             raise
         for each in replay.record.inside(outcome.at) if outcome is not None else ():
             self.inside.append(each._replace(before=replies, at=moment()))
-        return UsedTool(call, None, outcome, replay=None if name in replay.retrieving else replay, at=now)
+        return UsedTool(call, None, outcome, replay=None if retrieves else replay, at=now)
 
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
 
 inside_retrieval: ContextVar[bool] = ContextVar("rag_rule_inside_retrieval", default=False)
-"""True while a retrieval runs, for example while it calls a reranking model. Such calls are not recorded
-as calls of the application."""
+"""True while a retrieval runs. Calls inside it, as of a reranking model, are none of the application."""
 
 
 def participation() -> Participation | None:
@@ -233,8 +232,7 @@ def participating(run: Participation) -> Generator[None, None, None]:
 
 @contextmanager
 def taking_part_again(run: Participation) -> Generator[None, None, None]:
-    """Makes ``run``, which began in another context, the current run for the duration of the block. The
-    run does not end with the block."""
+    """Makes ``run``, begun in another context, the current run in the block, and does not end it."""
     ours, inside = _participation.set(run), inside_retrieval.set(False)
     try:
         with rejoining(run.gate):
@@ -248,8 +246,7 @@ def taking_part_again(run: Participation) -> Generator[None, None, None]:
 
 
 def refused(error: RagRuleError) -> RagRuleError:
-    """Stores the error on the current run, and returns it, so that the caller can raise it. It is stored
-    because the application may swallow it."""
+    """Stores the error on the current run, which may be swallowed. Returns it, to be raised."""
     run = participation()
     if run is not None and run.refused is None:
         run.refused = error
@@ -259,6 +256,8 @@ def refused(error: RagRuleError) -> RagRuleError:
 def check_not_ended(run: Participation) -> None:
     """Raises the error that is stored on a run, if there is one. Raises UnusableReply if the run was
     ended because it exceeded one of its limits (``bound``)."""
+    if run.tool_replay is not None:
+        run.tool_replay.cut = run.tool_replay.cut or run.tool_replay.children.why_ended
     if run.refused is not None:
         raise run.refused
     if run.bound is not None and run.bound.passed:
@@ -293,8 +292,8 @@ def out_of_sight(inside: AnyPart | None = None) -> Generator[None, None, None]:
 
 
 def note_retrieving_tools() -> None:
-    """Records that the tools which are running now retrieve sources. The current run stores their
-    names."""
+    """Records on the current run that the tools which are running now retrieve sources."""
     run = participation()
     if run is not None:
         run.retrieving_tools.update(tools_in_use.get())
+        run.tool_record.note_retrieving(call_in_use.get())

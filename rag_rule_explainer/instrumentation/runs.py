@@ -101,6 +101,7 @@ class ApplicationRun(Generic[Item]):
         first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
         guards = self.application.interception.guards
         begin_baseline(first, self.manner, self._state.leftovers.before, guards)
+        first.tool_record.held = self._state.kept if self.manner.replays_tools else None
         first.trace = self.trace
         return first
 
@@ -110,8 +111,7 @@ class ApplicationRun(Generic[Item]):
         yield from (*state.before, *state.aside)
 
     def _first_case(self) -> CallInput:
-        """Returns a copy of the input, for the first run. If the first run is the user's own call, its
-        keyword arguments are not copied."""
+        """Returns a copy of the input; the keyword arguments of the user's own call are not copied."""
         case = self.case.copied(self.application.copied)
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
 

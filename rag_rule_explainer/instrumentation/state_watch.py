@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Itera
 from contextlib import asynccontextmanager, contextmanager
 
 from .chance.finding import doubt_about_chance
+from .changed_in_place import kept_before
 from .copies.contexts import Contexts
 from .isolation.auditing import listen
 from .requests.leftovers import Leftovers
@@ -64,6 +65,15 @@ class StateWatch:
         )
         listen()
         self.alone = OneAtATime(root, written, self.outside)
+
+    @property
+    def kept(self) -> dict[int, object]:
+        """Returns the objects that were there before the baseline, by their ids, without those that each
+        run empties before all else, which are as good as made in the run."""
+        kept = kept_before(each.thing for each in self.leftovers.before.all)
+        for each in self.lasting.emptied:
+            kept.pop(id(each), None)
+        return kept
 
     def miss_the_baseline(self) -> None:
         """Records that this object was made after the baseline, so that the state before the baseline is

@@ -22,11 +22,13 @@ _NOT_RUN = (
 )
 
 
-def stray_use(name: str, arguments: Callable[[], object], begun: Participation | None) -> UsedTool | None:
+def stray_use(
+    name: str, arguments: Callable[[], object], begun: Participation | None, tool: object
+) -> UsedTool | None:
     """Handles a tool call in a thread or task that is part of no current run. Returns None if the tool
     may run, otherwise the call with the result that it gets instead. ``arguments``: returns the arguments
     of the call. ``begun``: the baseline in which this thread or task began; None if it began outside of
-    runs.
+    runs. ``tool``: the tool, or its function.
 
     The tool is recorded in the ``stray`` of each run whose model asked for a call of it. If such a run is
     a replay, the replay and the explanation end. A thread that began outside of runs may also work for
@@ -36,16 +38,16 @@ def stray_use(name: str, arguments: Callable[[], object], begun: Participation |
     runs: list[Participation] = [each for each in open_runs() if not each.gate.closed]
     if begun is None and any(_is_called_here(run) for run in runs):
         return None
-    asking = [run for run in runs if any(each.call.name == name for each in _pending(run))]
+    asking = [run for run in runs if any(each.call.name == name for each in pending_calls(run))]
     if not asking:
         return None
     call = ToolCall.written(name, arguments())
     found = list[UsedTool]()
     for run in asking:
         run.stray.add(name)
-        fits = any(_fits(each.call, call) for each in _pending(run))
+        fits = any(_fits(each.call, call) for each in pending_calls(run))
         if begun is not None or (fits and waits_for_a_thread(run)):
-            found += _given(run, name)
+            found += _given(run, name, tool)
     return found[0] if found else None
 
 
@@ -59,7 +61,7 @@ def _is_called_here(run: Participation) -> bool:
     return code is not None and frame is not None
 
 
-def _pending(run: Participation) -> list[MadeCall]:
+def pending_calls(run: Participation) -> list[MadeCall]:
     """Returns the calls that the models of a run have asked for and that have no result yet."""
     return [each for each in run.unexecuted if each.answered is None]
 
@@ -76,7 +78,7 @@ def _fits(asked: ToolCall, made: ToolCall) -> bool:
     )
 
 
-def _given(run: Participation, name: str) -> list[UsedTool]:
+def _given(run: Participation, name: str, tool: object) -> list[UsedTool]:
     """Returns a list with one call and the result that it gets instead of running the tool ``name``: the
     tool's stub, or a text that says why the tool does not run. Returns an empty list if the tool may run.
 
@@ -86,9 +88,9 @@ def _given(run: Participation, name: str) -> list[UsedTool]:
     replay = run.tool_replay
     if name in run.stubs:
         return [UsedTool(None, None, ToolOutcome(run.stubs[name]))]
-    if replay is None or replay.on_new == "live" or name in {*replay.retrieving, *replay.safe}:
+    if replay is None or replay.on_new == "live" or name in {*replay.safe, *run.unexecuted_tools}:
         return []
-    if name in run.unexecuted_tools:
+    if replay.retrieves(name, tool, run.tool_record.tools.made):
         return []
     why = _NOT_RUN.format(name=name)
     replay.record.faults[name] = why

@@ -16,7 +16,9 @@ from ..probing.whose import is_named_as_ours
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .call_keys import CallKeys
+from .changed_in_place import BeforeCall
 from .executed_calls import ExecutedCall, NotedResult, ToolOutcome
+from .forked_children import ForkedChildren
 from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL, NamedTools
 from .requests.exchanges import moment
@@ -74,6 +76,8 @@ class ToolRecord:
     - ``not_begun``: the calls that failed before the tool began, with their errors: the tool lacks the
       interface (sync or async) that was called.
     - ``keys``: makes the keys of calls. ``tools``: distinguishes tools with the same name.
+    - ``changing``: the names of the tools that changed in place what other code may read. ``held``: the
+      ids of the objects that were there before the baseline; None if tools run in replays.
     - ``faults``: the error message for each tool that a replay may have run although it must not.
     """
 
@@ -82,7 +86,10 @@ class ToolRecord:
     not_begun: list[tuple[ToolCall, Exception]] = field(default_factory=list[tuple[ToolCall, Exception]])
     keys: CallKeys = field(default_factory=CallKeys)
     tools: NamedTools = field(default_factory=NamedTools)
+    changing: set[str] = field(default_factory=set[str])
+    held: Collection[int] | None = None
     faults: dict[str, str] = field(default_factory=dict[str, str])
+    _numbers: dict[int, int] = field(default_factory=dict[int, int])
     _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -109,11 +116,24 @@ class ToolRecord:
                 )
             known.append(kept)
 
-    def key_of(self, name: str, given: object, tool: object) -> str:
+    def key_of(self, name: str, given: object, tool: object, at: int = 0) -> str:
         """Returns the key of a call of the baseline; equal calls have equal keys. ``given``: the
         arguments, and the name of the attribute, such as "func", by which the tool was called; ``tool``:
-        the tool, or its function; None if it is not known."""
-        return self.keys.of(name, (self.tools.note(name, tool), given))
+        the tool, or its function; None if it is not known. ``at``: the moment of the call."""
+        number = self._numbers[at] = self.tools.note(name, tool)
+        return self.keys.of(name, (number, given))
+
+    def reached(self, given: object, tool: object) -> BeforeCall | None:
+        """Returns what a tool that is about to run may change in place; None if tools run in replays.
+        ``given``: its arguments."""
+        return None if self.held is None else BeforeCall(given, tool, self.held)
+
+    def note_retrieving(self, at: int) -> None:
+        """Records that the tool that was called at this moment retrieves, and those that called it."""
+        calls = {each.at: each for each in self.executed.copy()}
+        while at in calls:
+            self.tools.note_retrieving(calls[at].call.name, self._numbers.get(at, 0))
+            at = calls[at].inside
 
     def inside(self, at: int) -> list[ExecutedCall]:
         """Returns the tool calls that were made, at any depth, inside another tool call. ``at``: the
@@ -140,8 +160,7 @@ class ToolReplay:
     safe: Collection[str] = ()
     """The names of the tools that the user named safe, which run if the record has no result."""
     on_new: OnNewToolCall = "unknown"
-    """The outcome of a call that is not in the record: "unknown" ends the replay, "live" runs the tool, a
-    function gives the result."""
+    """The outcome of a call that is not in the record; see ``OnNewToolCall``."""
     omitting: Omits | None = None
     """Removes omitted sources from results; None if no result contains sources."""
     cut: str = ""
@@ -152,14 +171,20 @@ class ToolReplay:
     """By the name of a tool: a hint for messages that the baseline called another tool of this name."""
     uncertain: set[str] = field(default_factory=set[str])
     """The names of tools that may differ from the tools of these names that the baseline called."""
+    children: ForkedChildren = field(default_factory=ForkedChildren)
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
-    def key_of(self, name: str, given: object, tool: object, made: MadeTools) -> str:
+    def key_of(
+        self, name: str, given: object, tool: object, made: MadeTools, *, runs: bool = False
+    ) -> str:
         """Returns the key of a call of the replay, which is that of an equal call of the baseline.
         ``given``: the arguments, and the name of the attribute by which the tool was called; ``tool``:
-        the tool, or its function; ``made``: the tools that the replay made itself."""
+        the tool, or its function; ``made``: the tools that the replay made itself; ``runs``: True for
+        a tool that runs, which needs no key."""
+        if runs:
+            return ""
         found = self.record.tools.recognised(name, tool, made)
         if found.number is None:
             self.others[name] = OF_ANOTHER_TOOL.format(name=name)
@@ -167,14 +192,18 @@ class ToolReplay:
             self.uncertain.add(name)
         return self.record.keys.of(name, (found.number, given))
 
-    def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
+    def retrieves(self, name: str, tool: object, made: MadeTools) -> bool:
+        """Returns True iff a tool retrieves, so that it runs. ``tool``, ``made``: see ``key_of``."""
+        return name in self.retrieving and self.record.tools.retrieves(name, tool, made)
+
+    def outcome(self, call: ToolCall, key: str, *, retrieves: bool = False) -> ToolOutcome | None:
         """Returns the outcome that the call gets without a run of its tool; None if the tool is to run.
         Raises NewToolCall if the replay ends here. ``key``: the key of the call, equal for equal
-        calls."""
+        calls. ``retrieves``: True for a tool that retrieves, which runs."""
         if self.cut:
             self.late.append(call)
         self.check()
-        if call.name in self.retrieving:
+        if retrieves:
             return None
         with self._guard:
             place = self._made.get(key, 0)
@@ -207,6 +236,7 @@ class ToolReplay:
         first error: NewToolCall, or ReplayEnded after more than ``_PATIENCE`` of these errors."""
         if not self.cut:
             return
+        self.children.note_end()
         with self._guard:
             self._refused += 1
             patient = self._refused <= _PATIENCE
@@ -219,7 +249,8 @@ class UsedTool:
     not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if that
     is not stored. ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of
     the replay; None in the baseline, and for a tool that retrieves. ``at``: the moment of the call.
-    ``is_own``: False if another tool called the function of this one, which is no call of its own."""
+    ``is_own``: False if another tool called the function of this one, which is no call of its own.
+    ``reaching``: what the tool reaches before it runs; None in replays."""
 
     call: ToolCall | None
     record: ToolRecord | None
@@ -230,11 +261,14 @@ class UsedTool:
     replay: ToolReplay | None = None
     at: int = 0
     is_own: bool = True
+    reaching: BeforeCall | None = None
 
     def noted(self, result: Any) -> Any:
         """Records the result of a tool that ran. Returns the result that the application gets: in a
         replay, the omitted sources are removed from it."""
         if self.record is not None and self.call is not None:
+            if self.reaching is not None and self.reaching.changed():
+                self.record.changing.add(self.call.name)
             outcome = ToolOutcome(result, at=self.at)
             self.record.note(self.call, self.key, outcome, self.replies, self.within, is_own=self.is_own)
         return result if self.replay is None else self.replay.lasting(result)

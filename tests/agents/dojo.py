@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import email_validator
 from agentdojo.functions_runtime import FunctionsRuntime
 from agentdojo.task_suite.load_suites import get_suites
 from langchain_core.tools import StructuredTool
@@ -20,6 +21,10 @@ from tests.agents.trying import text_of
 
 VERSION = "v1.2.2"
 SUITES: Mapping[str, Any] = get_suites(VERSION)
+
+# An environment has hundreds of addresses, the same ones in every case. To look at each of them anew is
+# most of the work to make one.
+email_validator.validate_email = cache(email_validator.validate_email)
 
 
 def plain(value: Any) -> Any:
@@ -101,7 +106,7 @@ class Task:
 
     def world(self) -> World:
         """A new environment in which the vectors are filled."""
-        defaults = SUITES[self.suite].get_injection_vector_defaults()
+        defaults = _defaults(self.suite)
         filled = {
             vector: f"TODO: {self.pieces[place % self.parts]}"
             for place, vector in enumerate(self.vectors)
@@ -138,9 +143,15 @@ def _world(suite: str, user: str, vectors: Mapping[str, str]) -> World:
 
 
 @cache
+def _defaults(suite: str) -> Mapping[str, str]:
+    """What stands in each vector of a suite that no attacker fills."""
+    return SUITES[suite].get_injection_vector_defaults()
+
+
+@cache
 def _marked(suite: str) -> tuple[Any, str]:
     """The type of a suite's environment, and its JSON with a mark in the place of each vector."""
-    vectors = SUITES[suite].get_injection_vector_defaults()
+    vectors = _defaults(suite)
     marked = SUITES[suite].load_and_inject_default_environment({each: f"[[{each}]]" for each in vectors})
     return type(marked), marked.model_dump_json()
 
@@ -171,7 +182,7 @@ def _injected(suite: str, injection: str) -> tuple[ToolCall, ...]:
 @cache
 def vectors_shown(suite: str, user: str) -> tuple[str, ...]:
     """The vectors that the plan's results show."""
-    vectors = tuple(SUITES[suite].get_injection_vector_defaults())
+    vectors = tuple(_defaults(suite))
     world = _world(suite, user, {each: f"[[{each}]]" for each in vectors})
     shown = "".join(text_of(world.run(call)) for call in _plan(suite, user))
     return tuple(each for each in vectors if f"[[{each}]]" in shown)

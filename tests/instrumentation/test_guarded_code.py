@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from rag_rule_explainer.instrumentation.copies.guarded_code import CodeGuards, own_code
+from rag_rule_explainer.instrumentation.copies.recursion_limit import own_recursion_limit
 
 LIMIT = 3
 
@@ -106,6 +108,43 @@ def test_a_guarded_function_looks_and_works_as_before(function: FunctionType) ->
     assert asked
     assert function.__code__ is code
     assert call(function) == result
+
+
+def test_a_guarded_function_calls_itself_as_deep_as_before() -> None:
+    guards, limit = CodeGuards(), sys.getrecursionlimit()
+    most = limit - len(inspect.stack()) - 20
+    assert deep(most) == most
+    guards.guard(cast("FunctionType", deep), lambda own, _: own)
+    guards.guard(cast("FunctionType", plain), lambda own, _: own, "other")
+    try:
+        assert deep(most) == most
+        guards.restore("other")
+        assert deep(most) == most
+        assert own_recursion_limit() == limit
+    finally:
+        guards.restore()
+    assert sys.getrecursionlimit() == limit
+
+
+def test_a_recursion_limit_that_the_application_sets_stays() -> None:
+    guards, limit = CodeGuards(), sys.getrecursionlimit()
+    guards.guard(cast("FunctionType", deep), lambda own, _: own)
+    try:
+        sys.setrecursionlimit(limit + 7)
+        assert own_recursion_limit() == limit + 7
+        guards.restore()
+        assert sys.getrecursionlimit() == limit + 7
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_the_limit_stays_for_a_function_that_does_not_call_itself() -> None:
+    guards, limit = CodeGuards(), sys.getrecursionlimit()
+    guards.guard(cast("FunctionType", plain), lambda own, _: own)
+    try:
+        assert sys.getrecursionlimit() == limit
+    finally:
+        guards.restore()
 
 
 def test_an_async_generator_is_left_alone() -> None:

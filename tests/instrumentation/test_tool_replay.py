@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rag_rule_explainer import InvalidInput, ToolCall
 from rag_rule_explainer.instrumentation.bounds import ReplayEnded
 from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
+from rag_rule_explainer.instrumentation.made_tools import MadeTools
 from rag_rule_explainer.instrumentation.tool_replay import NewToolCall, ToolRecord, ToolReplay, UsedTool
 from rag_rule_explainer.instrumentation.tool_settings import checked_on_new_tool_call, checked_tool_names
 
@@ -33,7 +34,9 @@ def recorded(calls: list[tuple[str, Any]]) -> ToolRecord:
 
 
 def outcome(replay: ToolReplay, name: str, arguments: Any = None) -> ToolOutcome | None:
-    return replay.outcome(ToolCall(name, arguments or {}), replay.record.keys.of(name, arguments or {}))
+    retrieves = replay.retrieves(name, None, MadeTools())
+    key = replay.record.keys.of(name, arguments or {})
+    return replay.outcome(ToolCall(name, arguments or {}), key, retrieves=retrieves)
 
 
 def naive(first: list[Any], asked: list[Any], on_new: str, safe: frozenset[str]) -> list[Any]:

@@ -91,10 +91,17 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
     given = _given(args, kwargs)
     if run is None:
         return late_use(
-            tool.name, lambda: _given_by_the_model(tool, given), lambda: _is_of_another(kwargs)
+            tool.name,
+            lambda: _given_by_the_model(tool, given),
+            lambda: _is_of_another(kwargs),
+            tool=tool,
         )
     return run.use_tool(
-        tool.name, _given_by_the_model(tool, given), _identity_in(given, kwargs), tool=tool
+        tool.name,
+        _given_by_the_model(tool, given),
+        _identity_in(given, kwargs),
+        tool=tool,
+        given=[*mapping_in(arguments_in(given)).values()],
     )
 
 

@@ -85,11 +85,12 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
         return None
     if run is None:
         given = partial(_arguments, args, _without_context(tool, kwargs))
-        return late_use(called, given, _is_of_another)
+        return late_use(called, given, _is_of_another, tool=tool)
     if _hands_over(tool):
         run.calls.note_own(called)
         return run.use_tool(None)
-    return run.use_tool(called, _arguments(args, _without_context(tool, kwargs)), tool=tool)
+    given = _arguments(args, _without_context(tool, kwargs))
+    return run.use_tool(called, given, tool=tool, given=(args, kwargs))
 
 
 def _is_of_another() -> bool:

@@ -16,6 +16,8 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from .recursion_limit import raise_limit, restore_limit
+
 Choosing = Callable[[FunctionType, tuple[Any, ...]], Any]
 """A function that returns what is to be called in place of a guarded function. Its arguments are the
 function as it was, and the first argument of the call, if it has one that may be given by place."""
@@ -74,7 +76,9 @@ class _Guarded(NamedTuple):
 
 class CodeGuards:
     """A ``CodeGuards`` guards functions, and restores them. Thread-safe. Several holders may guard the
-    same function; it is restored when the last one gives it up."""
+    same function; it is restored when the last one gives it up.
+
+    While a function that calls itself is guarded, the recursion limit is raised."""
 
     def __init__(self) -> None:
         self._guarded = WeakKeyDictionary[FunctionType, _Guarded]()
@@ -93,6 +97,8 @@ class CodeGuards:
             if code is not None:
                 self._guarded[function] = _Guarded(own, code, {id(holder)})
                 function.__code__ = code
+                if _calls_itself(own):
+                    raise_limit()
 
     def restore(self, holder: object = None) -> None:
         """Restores the functions that only this holder guards. A function whose code somebody else has
@@ -105,6 +111,15 @@ class CodeGuards:
                 if function.__code__ is guarded.code:
                     function.__code__ = guarded.own
                 del self._guarded[function]
+            if not any(_calls_itself(each.own) for each in self._guarded.values()):
+                restore_limit()
+
+
+def _calls_itself(code: CodeType) -> bool:
+    """Returns True iff a function may call itself: its code, or code inside it, has its own name."""
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    names = {name for each in (code, *inner) for name in (*each.co_names, *each.co_freevars)}
+    return code.co_name in names
 
 
 def _guarding(code: CodeType, guard: CodeGuard) -> CodeType | None:

@@ -40,6 +40,8 @@ def put_on(user: object, owner: type, name: str, method: Any, replacement: Any) 
 def is_put_on_again(user: object, owner: type, name: str) -> bool:
     """Returns True iff the user's replacement is still in place, because it was taken off while another
     layer called it. From now on, the user needs it again."""
+    if (owner, name) not in _layers:  # a fast path for nearly all methods
+        return False
     with _lock:
         layers = _layers.get((owner, name), [])
         # Other code may have set a method of its own, which need not call any layer.

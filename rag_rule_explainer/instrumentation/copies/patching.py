@@ -119,9 +119,9 @@ class Patches:
         # The names of methods that match no pattern. They are stored because most classes have many
         # method names in common, which are then not matched again.
         self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
-        # The key is the ``id()`` of an interception and a method's name. The value is True if the
-        # interception's pattern matches the name.
-        self._matching: dict[tuple[int, str], bool] = {}
+        # For the ``id()`` of each interception: the names of methods that its pattern matches, and those
+        # that it does not match.
+        self._matching: dict[int, dict[str, bool]] = {id(each): {} for each in self._interceptions}
         self._lock = threading.RLock()
         self._users = 0
         self._known: dict[Root, dict[type, None]] = {place: {} for place in self._at_root}
@@ -187,7 +187,7 @@ class Patches:
         for owner in [each for each in loaded if each not in known]:
             names = [name for name in vars(owner).copy() if name not in left_alone]
             mattering = [
-                name for name in names if any(each.names.fullmatch(name) for each in interceptions)
+                name for name in names if any(self._is_named(each, name) for each in interceptions)
             ]
             left_alone.update(set(names) - set(mattering))
             new.append((owner, mattering))
@@ -195,10 +195,11 @@ class Patches:
         return new
 
     def _is_named(self, interception: Interception, name: str) -> bool:
-        key = id(interception), name
-        if key not in self._matching:
-            self._matching[key] = interception.names.fullmatch(name) is not None
-        return self._matching[key]
+        known = self._matching[id(interception)]
+        found = known.get(name)
+        if found is None:
+            found = known[name] = interception.names.fullmatch(name) is not None
+        return found
 
     def _wrap(self, owner: type, names: list[str], interception: Interception) -> None:
         if owner.__name__ == interception.owner and (owner, _HOOK) not in self._wrapped:

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..run_context import inside_retrieval, participation
 from .isolating import current_state
+from .other_processes import FORKING, check_fork
 
 _EVENTS = frozenset(
     {
@@ -41,6 +42,8 @@ def listen() -> None:
 def _passed_on(event: str, given: tuple[Any, ...]) -> None:
     # While Python shuts down, this hook is still called, although the globals of this module are None. It
     # then does nothing.
+    if FORKING and event in FORKING and not getattr(_here, "busy", False):
+        check_fork(sys._getframe(1))  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
     if not _EVENTS or event not in _EVENTS or getattr(_here, "busy", False):
         return
     run = participation()

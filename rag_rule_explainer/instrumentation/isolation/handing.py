@@ -21,6 +21,7 @@ from ..late_calls import in_its_run, run_of_work
 from ..run_context import Participation, has_run, participation
 from ..shared_state.reaching import FRAMEWORKS, is_users
 from ..tool_replay import NewToolCall
+from . import other_processes
 from .whereabouts import executing, ours_in, set_to
 
 
@@ -158,6 +159,7 @@ INTERCEPTIONS = [
     Interception("concurrent.futures.thread", "ThreadPoolExecutor", re.compile("submit"), _to_a_pool),
     Interception("multiprocessing.pool", "ThreadPool", _NONE, _to_another_pool, added=_HANDS),
     Interception("threading", "Thread", re.compile("start"), _to_a_thread),
+    *other_processes.INTERCEPTIONS,
 ]
 """The methods that are replaced during an explanation. Code calls these methods to start a thread, or to
-pass a function to another thread."""
+pass a function to another thread or process."""

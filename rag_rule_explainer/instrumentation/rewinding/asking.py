@@ -7,12 +7,15 @@ import contextvars
 import decimal
 import gc
 import io
+import mmap
 import os
 import queue
 import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import islice
 from multiprocessing.managers import BaseProxy
 from types import AsyncGeneratorType, FunctionType, GeneratorType, MappingProxyType
 from typing import Any
@@ -28,23 +31,29 @@ from ..shared_state.reaching import SIMPLE
 from .bearing import OF_ALL
 from .companies import is_of_own
 from .going_on import GOING_ON, variables_of
+from .left_alone import APART, OF_THREADS, is_connection
 from .library_objects import asked_of_library_object
 from .locks import is_read_lock, state_of_lock
 from .owners import is_of_library, package_of
-from .reachable import APART, OF_THREADS, is_connection
+from .pragmas import pragmas_in
 from .values import DICT, is_plain
 
 _Ask = Callable[[Any], object]
 
 _CLIENTS = frozenset({"httpx", "requests", "aiohttp", "niquests"})
 """The packages of HTTP clients whose state is read."""
-_OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
+_OF_CLIENTS = frozenset(
+    {"cookies", "headers", "params", "auth", "base_url", "timeout", "event_hooks", "max_redirects"}
+)
 """The attributes in which a client keeps state between its requests."""
 
 
 # This class is typed as Any. Otherwise, pyright would report unknown types of a mapping's entries.
 _REGISTER: Any = MappingProxyType
 _MOST_CELLS = 1_000_000
+_MOST_ELEMENTS = 2000
+"""The maximum number of elements of an XML tree that are compared."""
+_CACHED: Any = type(lru_cache(maxsize=None)(bool))
 _PRAGMAS = (
     *("user_version", "application_id", "foreign_keys", "query_only", "recursive_triggers"),
     "temp.schema_version",
@@ -54,6 +63,7 @@ _PRAGMAS = (
 _OF_ERRORS = frozenset(
     {
         *("__notes__", "__cause__", "__context__", "__traceback__", "add_note", "with_traceback"),
+        "__suppress_context__",
         *("format_exception", "format_exc", "print_exception", "format_tb", "TracebackException"),
     }
 )
@@ -105,17 +115,23 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
         and _is_read(thing, named)
     ):
         yield state_text_of
+    yield from _asked_of_package(thing, named)
+    if "__subclasses__" in named and issubclass(type(thing), type):
+        yield lambda kind: len(type.__subclasses__(kind))
+    if is_of_library(thing) and is_read_lock(thing, named):
+        yield state_of_lock
+    yield from asked_of_library_object(thing, named)
+
+
+def _asked_of_package(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
+    if issubclass(type(thing), sqlite3.Connection):
+        yield from map(_asking_for, pragmas_in(named))
     if package_of(thing) in _CLIENTS:
         yield lambda client: _of_a_client(client, named)
     if package_of(thing) == "pandas" and hasattr(type(thing), "memory_usage"):
         yield _of_a_table
     if package_of(thing) == "numpy" and named & {"flags", "writeable"}:
         yield lambda array: array.flags.writeable
-    if "__subclasses__" in named and issubclass(type(thing), type):
-        yield lambda kind: len(type.__subclasses__(kind))
-    if is_of_library(thing) and is_read_lock(thing, named):
-        yield state_of_lock
-    yield from asked_of_library_object(thing, named)
 
 
 def _is_read(thing: Any, named: frozenset[str]) -> bool:
@@ -154,11 +170,12 @@ def _of_a_client(thing: Any, named: frozenset[str]) -> object:
 
 
 def _of_a_table(thing: Any) -> object:
-    """Returns the shape of a pandas table (or column), the names of its columns, and a hash of its cells.
+    """Returns what describes a pandas table (or column), such as its shape, and a hash of its cells.
     The hash is empty for a table of more than ``_MOST_CELLS`` cells."""
     hashed = sys.modules["pandas"].util.hash_pandas_object
     names = tuple(map(repr, getattr(thing, "columns", (getattr(thing, "name", ""),))))
-    return thing.shape, names, hashed(thing).to_numpy().tobytes() if thing.size <= _MOST_CELLS else b""
+    described = thing.shape, names, repr(thing.index.names), repr(thing.attrs)
+    return described, hashed(thing).to_numpy().tobytes() if thing.size <= _MOST_CELLS else b""
 
 
 def _of_a_database(connection: sqlite3.Connection) -> object:
@@ -166,6 +183,10 @@ def _of_a_database(connection: sqlite3.Connection) -> object:
     set_for_it = [connection.execute(f"PRAGMA {name}").fetchall() for name in _PRAGMAS]
     made = connection.execute("SELECT name, narg FROM pragma_function_list WHERE NOT builtin")
     return set_for_it, sorted(made.fetchall()), connection.row_factory, connection.text_factory
+
+
+def _asking_for(pragma: str) -> _Ask:
+    return lambda connection: connection.execute(f"PRAGMA {pragma}").fetchall()
 
 
 def _of_each_thread(thing: threading.local) -> object:
@@ -206,14 +227,16 @@ def _of_an_arithmetic(thing: decimal.Context) -> object:
 
 
 def _of_an_element(thing: Any) -> object:
-    return thing.tag, thing.text, thing.tail, dict(thing.attrib), len(thing)
+    inside = islice(thing.iter(), _MOST_ELEMENTS)
+    return [(each.tag, each.text, each.tail, dict(each.attrib), len(each)) for each in inside]
 
 
 def _of_an_error(thing: BaseException) -> object:
-    """Returns the notes that were added to an error, and the ``id()`` of its cause, of its context and of
-    its traceback (None for one that it does not have)."""
+    """Returns the notes that were added to an error, whether its context is hidden, and the ``id()`` of
+    its cause, of its context and of its traceback (None for one that it does not have)."""
     behind = thing.__cause__, thing.__context__, thing.__traceback__
-    return list(getattr(thing, "__notes__", ())), [each and id(each) for each in behind]
+    notes = list(getattr(thing, "__notes__", ()))
+    return notes, thing.__suppress_context__, [each and id(each) for each in behind]
 
 
 _ASKED: tuple[tuple[Any, _Ask], ...] = (
@@ -246,6 +269,11 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         lambda loop: loop.slow_callback_duration,
     ),
     (asyncio.AbstractEventLoop, frozenset({"get_task_factory"}), lambda loop: loop.get_task_factory()),
+    (
+        asyncio.Future,
+        frozenset({"done", "result", "exception", "cancelled"}),
+        lambda future: (future.done(), future.cancelled()),
+    ),
     (finalize, frozenset({"alive"}), lambda thing: thing.alive),
     (
         decimal.Context,
@@ -253,6 +281,8 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         lambda thing: (dict(thing.flags), dict(thing.traps)),
     ),
     (BaseException, _OF_ERRORS, _of_an_error),
+    (_CACHED, frozenset({"hits", "misses"}), lambda cached: cached.cache_info()),
+    (mmap.mmap, frozenset({"tell", "read", "read_byte", "readline"}), lambda held: held.tell()),
     (
         BaseModel,
         frozenset({"model_fields_set", "exclude_unset"}),

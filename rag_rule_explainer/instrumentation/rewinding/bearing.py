@@ -1,7 +1,6 @@
 """This module decides whether a value that a run changed may influence a later run. It may only if the
 application's code reads the value."""
 
-import dis
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import is_dataclass
@@ -15,8 +14,10 @@ from ..copies.guarded_code import own_code
 from ..shared_state.computed_names import is_computed
 from ..shared_state.contents import names_in
 from ..shared_state.counting import is_for_others
+from ..shared_state.instructions import instructions_of
 from ..shared_state.made_when_missing import dependent_names
-from ..shared_state.name_reads import is_in, is_in_texts, reads, reads_whole, texts_in_code
+from ..shared_state.mentions import Mentions
+from ..shared_state.name_reads import is_in, reads_whole, texts_in_code
 from ..shared_state.reaching import is_ours
 from ..shared_state.writing import written_names
 from .companies import is_of_own
@@ -33,22 +34,21 @@ OF_ALL = frozenset(
         *("__getattribute__", "getattr_static", "__globals__", "f_globals", "f_builtins"),
     }
 )
-"""Names of functions and attributes by which code can read an attribute without naming it, such as
-``vars``."""
+"""Names by which code can read an attribute without naming it, such as ``vars``."""
 _OF_PYTHON = frozenset(
     {
         *("__class__", "__pydantic_private__", "__pydantic_extra__", "__call__", *OF_A_FUNCTION),
         *("__bases__", "__annotations__"),
     }
 )
-"""The special names, such as ``__class__``, whose changes may influence later runs. Changes under any
-other name with two leading underscores are ignored."""
-_DESCRIBING = frozenset({"__doc__", "__annotations__"})
-"""Special names whose changes influence later runs only if the application's code reads them."""
+"""The special names whose changes may influence later runs even if the user's code names none of them."""
+_DESCRIBING = frozenset({"__doc__", "__annotations__", "__name__", "__qualname__", "__module__"})
+"""Special names whose changes influence later runs only if the user's code reads them."""
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
 """The names under which functions and bound runnables store values that they later pass to other code as
 arguments."""
-_SETTING = frozenset({"STORE_ATTR", "DELETE_ATTR"})
+_AS_READ = {"_value_": "value", "_name_": "name"}  # as code reads a member of an enumeration
+_SETTING = ("STORE_ATTR", "DELETE_ATTR")
 _COLLECTIONS = (dict, list, set, deque)
 _CACHED_PROPERTY: Any = cached_property
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
@@ -62,8 +62,8 @@ _RUNNING = frozenset(
         "transform",
     }
 )
-"""The names of the methods by which frameworks run their objects. An attribute that such a method changes
-counts as changed by the framework, and not by the user's code."""
+"""The methods by which frameworks run their objects. The framework, and not the user's code, changes an
+attribute that such a method changes."""
 
 
 class Bearing:
@@ -102,8 +102,18 @@ class Bearing:
         if kept.node.owner is Owner.USERS_MODEL and _is_computed_by_framework(kept.node.thing, name):
             return False
         if name.startswith("__") and name.endswith("__"):
-            return name in _OF_PYTHON and (name not in _DESCRIBING or self.is_read(name))
+            return self._is_special_read(kept, name)
         return kept.is_register or self._may_be_read(kept, name)
+
+    def _is_special_read(self, kept: KeptPart, name: str) -> bool:
+        """Returns True iff a change of a special name, such as ``__class__``, may influence a later run.
+        Most count only if the user's code has the name, because Python itself changes some. A method of
+        the user's class, such as ``__len__``, is also called by code that does not have its name."""
+        if kept.node.owner in {Owner.USER, Owner.LIBRARY} and self.is_named(name):
+            return True
+        if isinstance(kept.node.thing, type) and any(callable(each) for each in kept.values(name)):
+            return True
+        return name in _OF_PYTHON and (name not in _DESCRIBING or self.is_read(name))
 
     def _may_be_read(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff the application's code may read the value ``name`` of the object in ``kept``.
@@ -114,7 +124,7 @@ class Bearing:
         if isinstance(kept.node.thing, ModuleType) and kept.node.owner is Owner.LIBRARY:
             return not kept.is_of_additions or self.is_read(name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
-            names = {*kept.node.names(), *filter(None, [name])}
+            names = {_AS_READ.get(each, each) for each in (*kept.node.all_names(), name) if each}
             # Code reads an argument by the name of a parameter, which is a local variable. Names of local
             # variables are not searched for, so every argument counts as read.
             is_argument = bool(names & _HANDED_OVER) or isinstance(kept.node.object(), partial)
@@ -123,10 +133,8 @@ class Bearing:
 
     def _is_shown(self, kept: KeptPart) -> bool:
         """Returns True iff the application's code may read all attributes of the object in ``kept`` at
-        once, by ``str()`` or ``repr()``. Only some classes show their attributes in this way, such as
-        dataclasses."""
-        thing: object = kept.node.thing
-        kind = type(thing)
+        once, by ``str()`` or ``repr()``. Some classes show them so, such as dataclasses."""
+        kind = type(cast("object", kept.node.thing))
         if not (is_dataclass(kind) or issubclass(kind, SimpleNamespace) or hasattr(kind, "model_fields")):
             return False
         names = [*kept.node.names()]
@@ -150,10 +158,9 @@ class Bearing:
         """Returns True iff the user's code may change an attribute of a framework's object by calling a
         method. For example, ``add_example`` changes ``examples``.
 
-        The user's code must contain the names of the object and of the method (or property), and the
-        method's code must contain the name of the attribute. If the object is part of another object, as
-        the store of a chat memory is, a method of the other object counts if it contains the name of the
-        part.
+        The user's code must have the names of the object and of the method (or property), and the
+        method's code that of the attribute. If the object is part of another object, as the store of a
+        chat memory is, a method of the other object counts if it has the name of the part.
         """
         node = node.of_object()
         part = node
@@ -178,6 +185,10 @@ class Bearing:
                 yield each
 
     @cached_property
+    def _mentions(self) -> Mentions:
+        return Mentions(self._codes)
+
+    @cached_property
     def _stored(self) -> frozenset[str]:
         """Returns the names of the attributes that the user's code sets, without a leading underscore: a
         property ``mode`` often sets ``_mode``."""
@@ -187,8 +198,8 @@ class Bearing:
 
     @cached_property
     def _held_texts(self) -> list[str]:
-        """Returns texts in the application's objects that may contain names which code reads: templates
-        such as ``"{topic}"``, and the names in attrgetters and itemgetters."""
+        """Returns texts in objects that may have names which code reads: templates such as
+        ``"{topic}"``, and the names in attrgetters and itemgetters."""
         names = _asked_for(self._snapshot.things)
         contents = [kept.content for kept in self._snapshot.kept if kept.part.is_named]
         held = [value for content in contents for value in content.values() if isinstance(value, str)]
@@ -196,8 +207,8 @@ class Bearing:
 
     @cached_property
     def _is_forgiving(self) -> bool:
-        """Returns True iff the application may catch errors that its own code raises. Even a number that
-        code reads only to decide whether to raise an error may then influence the answer."""
+        """Returns True iff the application may catch errors of its own code. Even a number that only
+        decides whether code raises an error may then influence the answer."""
         return any(getattr(code, "co_exceptiontable", b"?") for code in self._codes) or any(
             "Fallback" in type(each).__name__ for each in self._snapshot.things
         )
@@ -226,11 +237,7 @@ class Bearing:
             named = self._named_by_models if of_a_model else self.named
             self._read[key] = (
                 bool(OF_ALL & named)
-                or any(
-                    reads(code, name, in_texts=True, as_limit=self._is_forgiving)
-                    or is_in_texts(code, name)
-                    for code in self._codes
-                )
+                or self._mentions.is_read(name, in_texts=True, as_limit=self._is_forgiving)
                 or is_in(self._held_texts, name)
                 or is_computed(self._codes, name, of_a_method=True)
             )
@@ -267,6 +274,7 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
     """Yields the code of the functions that a run may execute. Leaves out a method if no code contains
     its name. ``asked``: the names that objects such as an attrgetter use."""
     codes = [own_code(node.thing) for node in functions]
+    mentions = Mentions(codes)
     of_models = [own_code(node.thing) for node in functions if node.owner in OF_MODELS]
     for node, code in zip(functions, codes, strict=True):
         holder = None if node.holder is None else node.holder.thing
@@ -274,7 +282,7 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
         if (
             name in asked
             or not is_for_others(holder, node.thing)
-            or any(reads(each, name, as_attribute=True) or is_in_texts(each, name) for each in codes)
+            or mentions.is_read(name, as_attribute=True)
             or is_computed(of_models if node.owner in OF_MODELS else codes, name, of_a_method=True)
         ):
             yield code
@@ -282,9 +290,9 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
 
 @lru_cache(maxsize=2048)
 def _set_in(code: CodeType) -> frozenset[str]:
-    """Returns the names of the attributes that the code sets. A leading underscore is removed."""
+    """Returns the names of the attributes that the code sets, without a leading underscore."""
     # Cached, because disassembling is slow and each explanation reads the same code.
-    setting = (each for each in dis.get_instructions(code) if each.opname in _SETTING)
+    setting = instructions_of(code, *_SETTING)
     inside = (_set_in(inner) for inner in code.co_consts if isinstance(inner, CodeType))
     return frozenset(str(each.argval).removeprefix("_") for each in setting).union(*inside)
 

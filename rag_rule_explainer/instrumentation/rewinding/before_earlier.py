@@ -84,6 +84,11 @@ def drop_oldest() -> None:
             _known.pop(key, None)
 
 
+def has_earlier(thing: object) -> bool:
+    """Returns False only if ``before_earlier`` returns nothing for this object."""
+    return id(thing) in _known
+
+
 def before_earlier(thing: object, holder: object, now: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the values that an object had before the runs of earlier explanations, by name; ``ABSENT``
     or ``MISSING`` for values that did not exist. Contains only names whose present values are still those
@@ -133,7 +138,8 @@ def modules_before_earlier() -> frozenset[str]:
     added."""
     modules = unchanged(lambda: dict(_modules))
     known = {name: each for name, each in modules.items() if sys.modules.get(name) is each}
-    return frozenset(sys.modules) - known.keys()
+    loaded = frozenset(sys.modules)
+    return loaded - known.keys() if known else loaded
 
 
 def _itself(thing: Any) -> Any:

@@ -9,7 +9,7 @@ import gc
 import sqlite3
 import subprocess
 from collections.abc import Callable, Collection, Iterable, Iterator
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeAlias
 
 from ..copies.guarded_code import own_code
@@ -22,6 +22,7 @@ from .module_calls import functions_of_modules
 from .outlasting import anything_changed, is_as_left, note_changed
 from .owners import package_of
 from .pipes import call_of_pipes
+from .pragmas import pragmas_read
 from .system_settings import names_of_builtins
 from .whole_process import loggers_named, settings_of_loggers, settings_of_the_process
 from .workers import begun_to_write, processes_begun, worker_in
@@ -69,7 +70,13 @@ _OF_A_MODULE = frozenset(
         ),
         *("sys.set_coroutine_origin_tracking_depth", "ctypes.set_errno", "random.getstate"),
         *("typing.get_overloads", "weakref.getweakrefcount", "weakref.getweakrefs", "sys.getrefcount"),
-        *("gc.get_referrers", "sys.getallocatedblocks"),
+        *(
+            "gc.get_referrers",
+            "gc.get_objects",
+            "sys.getallocatedblocks",
+            "sys.setprofile",
+            "sys.settrace",
+        ),
     }
 )
 """Functions that change or show state of a thread, of the process or of the memory. They are listed with
@@ -97,9 +104,11 @@ class Beyond:
     ) -> None:
         self._texts = tuple(texts)
         found = self._things = list(things)
-        # Code may import a function under another name, as in ``from os import umask as mask``. So the
-        # original names of the functions are added.
-        self._named = named = named.union(names_of_builtins(found))
+        # Code may use a function or a method under another name, as after ``from os import umask as
+        # mask``. So the original names are added.
+        methods = (each.__name__ for each in found if type(each) is MethodType)
+        self._named = named.union(names_of_builtins(found), pragmas_read(self._texts), methods)
+        named = self._named
         self._asked = [
             (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)
         ]
@@ -180,18 +189,22 @@ class Beyond:
 
     def _left_earlier(self) -> Iterator[Left]:
         """Yields state that runs of earlier explanations changed and that nothing has changed since."""
-        for key, thing, was, _ in self._before() if anything_changed() else ():
-            is_left = is_as_left(key, was, self._codes, thing, is_named=self._is_named(key))
+        if not anything_changed():
+            return
+        always = settings_of_the_process(frozenset(), frozenset()).keys()
+        for key, thing, was, _ in self._before():
+            is_left = is_as_left(key, was, self._codes, thing, is_named=self._is_named(key, always))
             if is_left and (key[0] != _ROWS or not self._is_only_written()):
                 yield self._left(key, thing, "a run of an earlier explanation has changed")
 
-    def _is_named(self, key: _Key) -> bool:
+    def _is_named(self, key: _Key, always: Collection[str]) -> bool:
         """Returns True iff the application's code names the state with this key, so that it may read the
-        state even if another application left it."""
+        state even if another application left it. ``always``: the settings that this package reads
+        whatever the code names."""
         name = str(key[1])
         if key[0] == _LOGGER:
             return name in self._texts
-        if key[0] == _SETTING and name in settings_of_the_process(frozenset(), frozenset()):
+        if key[0] == _SETTING and name in always:
             return name.rpartition(".")[2] in self._named
         # The state of an object counts as named, and so does state that this package reads only if the
         # application's code names it.

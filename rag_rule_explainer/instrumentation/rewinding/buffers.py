@@ -32,6 +32,16 @@ def write_array(thing: Any, content: bytes) -> None:
 
 
 @per_class
+def _is_of_c(kind: type) -> bool:
+    return any(each.__module__ == "_ctypes" for each in kind.__mro__)
+
+
+def is_of_c(thing: object) -> bool:
+    """Returns True iff the object is one of ``ctypes``, such as a pointer, which may refer to others."""
+    return _is_of_c(type(thing))
+
+
+@per_class
 def _has_none(_: type) -> list[bool]:
     """Returns a list that belongs to the class: each call for the same class returns the same list. It is
     empty at first. When ``is_buffer`` has found that objects of this class are no buffers, it adds an

@@ -16,6 +16,7 @@ from inspect import getmodulename
 from pathlib import Path
 from sys import modules
 from types import FunctionType, ModuleType
+from typing import cast
 
 from ...probing.whose import INSTALLED, is_named_as_ours, is_users
 from ..shared_state.contents import is_of_user
@@ -72,9 +73,12 @@ def _uses_a_framework(module: str) -> bool:
 def _used_by(module: ModuleType | None) -> Iterator[str]:
     """Yields the names of the modules from which a module imported its globals."""
     for value in vars(module).copy().values() if module is not None else ():
-        if isinstance(value, ModuleType):
+        # ``isinstance`` would ask a lazy proxy, such as those of ``openai``, for its ``__class__``. The
+        # proxy would then load its module, which takes seconds, or make a client.
+        kind = cast("type[object]", type(value))
+        if issubclass(kind, ModuleType):
             yield value.__name__
-        elif isinstance(value, (type, FunctionType)):
+        elif kind is FunctionType or issubclass(kind, type):
             yield str(value.__module__)
 
 

@@ -5,7 +5,6 @@ Libraries set attributes of their own objects too. So an attribute is watched on
 sets an attribute of this name somewhere, by an assignment or by ``setattr``.
 """
 
-import dis
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
@@ -15,9 +14,11 @@ from typing import Any
 from ..copies.guarded_code import own_code
 from ..shared_state.computed_names import sets_computed_names
 from ..shared_state.contents import names_in
+from ..shared_state.instructions import instructions_of
 from ..shared_state.name_reads import texts_in_code
 from .before_earlier import MISSING, before_earlier
 from .companies import is_of_own, is_own
+from .left_alone import keeps_users_attributes
 from .owners import Node, Owner, is_of_library
 from .parts import Part
 from .values import ABSENT, is_plain
@@ -38,9 +39,14 @@ def with_foreign_attributes(
     names = frozenset(name for node in listed for name in names_set_in(own_code(node.thing)))
     is_any = any(sets_computed_names(own_code(node.thing)) for node in listed)
     if names or is_any:
-        held = (each for each in nodes if each.owner is Owner.LIBRARY)
+        held = (each for each in nodes if _is_of_a_library(each))
         for node in islice(_distinct((*held, *_named(listed))), _MOST):
             yield node, _set_from_now_on(node.thing, None if is_any else names)
+
+
+def _is_of_a_library(node: Node) -> bool:
+    is_function = isinstance(node.thing, FunctionType) and not is_of_own(node.thing)
+    return node.owner is Owner.LIBRARY or is_function or keeps_users_attributes(node.thing)
 
 
 def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
@@ -82,12 +88,11 @@ def _is_inside(value: object, module: ModuleType) -> bool:
     return isinstance(value, ModuleType) and value.__name__.startswith(f"{module.__name__}.")
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def names_set_in(code: CodeType) -> frozenset[str]:
     """Returns the names of the attributes that the code sets. Code never changes, so the result is
     cached."""
-    instructions = dis.get_instructions(code)
-    found = {str(each.argval) for each in instructions if each.opname in {"STORE_ATTR", "DELETE_ATTR"}}
+    found = {str(each.argval) for each in instructions_of(code, "STORE_ATTR", "DELETE_ATTR")}
     if {"setattr", "delattr"} & set(code.co_names):
         found.update(text for text in texts_in_code(code) if text.isidentifier())
     inner = (each for each in code.co_consts if isinstance(each, CodeType))

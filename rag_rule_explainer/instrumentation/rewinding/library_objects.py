@@ -35,6 +35,7 @@ _OF_MOCKS = ("call", "assert_", "await", "mock_calls", "method_calls", "reset_mo
 _NOT_OF_CURSORS = frozenset({"description", "rowcount", "row_factory"})
 """Properties of a database cursor that only describe its last statement. They are not compared, because
 each run executes its own statements before it reads such a property."""
+_NO_REPLIES = ((None, None), dict[str, object]())
 _TEXT: Any = io.TextIOWrapper
 _IN_MEMORY: Any = (io.StringIO, io.BytesIO)
 _READ_ALWAYS: dict[tuple[str, str], _Ask] = {
@@ -61,9 +62,12 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
     kind: Any = cast("Any", type(thing))
     if is_a_mock(thing):
         yield _place_of_replies
+        yield _replies_of
         if any(name.startswith(_OF_MOCKS) for name in named):
             yield lambda mock: len(mock.mock_calls)
         return
+    for name in sorted(_readable(kind) & named):
+        yield lambda thing, name=name: _plain(getattr(thing, name))
     if is_of_own(thing):
         return
     yield from _of_its_kind(kind, named)
@@ -75,8 +79,6 @@ def asked_of_library_object(thing: Any, named: frozenset[str]) -> Iterator[_Ask]
         yield from _of_a_socket(named)
     if str(kind.__module__).startswith("_") and hasattr(kind, "hexdigest"):
         yield lambda digest: digest.hexdigest()
-    for name in sorted(_readable(kind) & named):
-        yield lambda thing, name=name: _plain(getattr(thing, name))
 
 
 def _of_its_kind(kind: Any, named: frozenset[str]) -> Iterator[_Ask]:
@@ -134,8 +136,11 @@ def _readable(kind: type) -> frozenset[str]:
     """Returns the names of those properties of a class that can be read without running code of the user
     or of third-party libraries: properties that are implemented in C, and properties of classes of the
     standard library."""
-    found = set[str]()
+    found, of_the_user = set[str](), set[str]()
     for each in kind.__mro__:
+        if is_of_own(each):
+            of_the_user |= vars(each).keys()
+            continue
         is_of_python = str(each.__module__).partition(".")[0] in sys.stdlib_module_names
         kinds = (GetSetDescriptorType, MemberDescriptorType, *((property,) if is_of_python else ()))
         found |= {
@@ -145,13 +150,28 @@ def _readable(kind: type) -> frozenset[str]:
         }
     if "Cursor" in kind.__name__:
         found -= _NOT_OF_CURSORS
-    return frozenset(found)
+    return frozenset(found - of_the_user)
 
 
 def _place_of_replies(mock: Any) -> object:
     """Returns the position of a mock in the list of replies that it gives one after the other."""
     held: Any = getattr(mock, "__dict__", {})
     return position_of(held.get("_mock_side_effect"))
+
+
+def _replies_of(mock: Any, depth: int = 4) -> object:
+    """Returns the replies that were set for a mock and for its attributes. An attribute for which none
+    was set is left out, because a mock makes such attributes whenever they are read."""
+    held: dict[str, Any] = getattr(mock, "__dict__", {})
+    side, reply = held.get("_mock_side_effect"), held.get("_mock_return_value")
+    own = None if side is None else id(side), reply if is_plain(reply) else None
+    children: dict[str, Any] = held.get("_mock_children") or {}
+    known = {
+        name: found
+        for name, each in children.copy().items()
+        if depth and is_a_mock(each) and (found := _replies_of(each, depth - 1)) != _NO_REPLIES
+    }
+    return own, known
 
 
 def _place_of_stream(stream: Any) -> object:
@@ -172,8 +192,13 @@ def _of_a_socket(named: frozenset[str]) -> Iterator[_Ask]:
     if named & _SETS_OPTIONS:
         yield _options_of
     if named & _RECEIVES:
-        # Reading the data that waits in a Unix socket would remove it, so the data counts as changed.
-        yield lambda held: object() if held.family == getattr(socket, "AF_UNIX", None) else None
+        # Reading the data that waits in such a socket would remove it, so the data counts as changed.
+        yield lambda held: object() if _may_talk_to_itself(held) else None
+
+
+def _may_talk_to_itself(held: socket.socket) -> bool:
+    """Returns True iff a run may send data through the socket that a later run receives."""
+    return held.family == getattr(socket, "AF_UNIX", None) or held.type == socket.SOCK_DGRAM
 
 
 def _options_of(held: socket.socket) -> object:

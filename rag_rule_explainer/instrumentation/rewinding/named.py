@@ -1,7 +1,6 @@
 """This module finds the objects to which names in code refer. It also finds the user's handlers of
 loggers, and the globals that a function sets."""
 
-import dis
 import gc
 import logging
 import sys
@@ -14,6 +13,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ..copies.guarded_code import own_code
+from ..shared_state.instructions import instructions_of
 from .companies import is_of_own, is_own
 
 _BY_NAME = {
@@ -98,9 +98,7 @@ def own_of_loggers() -> Iterator[Any]:
 @cache
 def globals_set_in(code: CodeType) -> frozenset[str]:
     """Returns the names of the globals that the code sets."""
-    return frozenset(
-        str(each.argval) for each in dis.get_instructions(code) if each.opname == "STORE_GLOBAL"
-    )
+    return frozenset(str(each.argval) for each in instructions_of(code, "STORE_GLOBAL"))
 
 
 def under_usual_names(functions: Iterable[Any]) -> Iterator[str]:

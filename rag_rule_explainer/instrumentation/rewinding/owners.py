@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
 
 from ..shared_state.per_class import per_class
@@ -53,7 +53,7 @@ class Node:
     ``holder``: the node of the object that refers to this one; None for the application. ``name``: the
     holder's attribute or variable that refers to this one. ``steps``: the number of library objects at
     the end of the path to this object, including the object itself. ``contents``: its parts, such as its
-    attributes, each with its content.
+    attributes, each with its content. ``others``: the names by which further objects refer to it.
     """
 
     thing: Any
@@ -62,13 +62,21 @@ class Node:
     owner: Owner = Owner.USER
     steps: int = 0
     contents: list[tuple[Part, Any]] = field(default_factory=list[tuple[Part, Any]])
+    others: set[str] = field(default_factory=set[str])
 
     @property
     def is_passed_by(self) -> bool:
         """Returns True for a collection, and for a function that the user did not write, such as the
         wrapper of a decorator. Messages do not name such an object, but the object that refers to it."""
-        is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
-        return is_wrapper or isinstance(self.thing, _COLLECTIONS)
+        thing = self.thing
+        if isinstance(thing, FunctionType):
+            return not is_of_own(thing)
+        kind = cast("type[object]", type(thing))
+        if _is_of_collections(kind):
+            return True
+        # ``isinstance`` takes several times as long. Only a proxy needs it: an object whose ``__class__``
+        # is another class.
+        return getattr(thing, "__class__", kind) is not kind and isinstance(thing, _COLLECTIONS)
 
     def names(self) -> Iterator[str]:
         """Yields the names on the path from this node back to the nearest object that messages can name:
@@ -80,6 +88,25 @@ class Node:
             node = node.holder
             if node is not None and node.owner is not Owner.LIBRARY and not node.is_passed_by:
                 return
+
+    def is_also_named(self, name: str, holder: "Node | None") -> "Node":
+        """Records that ``holder`` refers to this object by this name too. For a nameless reference, as
+        from a tuple, records the holder's own name. Returns this node."""
+        known = name or (holder.name if holder is not None else "")
+        if known and known != self.name:
+            self.others.add(known)
+        return self
+
+    def all_names(self) -> Iterator[str]:
+        """Yields what ``names`` yields, and the names by which further objects refer to the same
+        objects."""
+        node: Node | None = self
+        while node is not None:
+            yield from node.others
+            node = node.holder
+            if node is not None and node.owner is not Owner.LIBRARY and not node.is_passed_by:
+                break
+        yield from self.names()
 
     def of_object(self) -> "Node":
         """Returns this node. For a collection or a wrapper function, returns the nearest node on the path

@@ -31,10 +31,9 @@ from .buffers import (
 from .randomness import is_a_generator_of_numpy, read_generator, write_generator
 from .values import ABSENT, DEQUE, DICT, LIST, SET
 
-_FUNCTIONS = (FunctionType, staticmethod, classmethod, property)
-
 _CODE = "__code__"
-OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", _CODE, "__doc__")
+NAMES = ("__name__", "__qualname__")
+OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", _CODE, "__doc__", *NAMES, "__module__")
 """The special names that a run may set on a function."""
 
 
@@ -96,38 +95,6 @@ def of_names(names: frozenset[str]) -> Part:
                 held[name] = value
 
     return Part(read, write, is_named=True)
-
-
-_BASES = "__bases__"
-_DESCRIBING = frozenset({"__doc__", "__annotations__", "__pydantic_fields__"})
-"""Special names of a class whose values describe the class. Code may change and read these values."""
-
-
-def _is_of_python(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
-
-
-def _read_class(kind: type) -> dict[str, Any]:
-    own: dict[str, Any] = {
-        name: value
-        for name, value in vars(kind).copy().items()
-        if not name.startswith("_abc_")
-        and (isinstance(value, _FUNCTIONS) or name in _DESCRIBING or not _is_of_python(name))
-        and not isinstance(value, MemberDescriptorType)
-    }
-    return {**own, _BASES: kind.__bases__}
-
-
-def _write_class(kind: type, content: dict[str, Any]) -> None:
-    for name in _read_class(kind).keys() - content.keys():
-        type.__delattr__(kind, name)
-    for name, value in content.items():
-        now: Any = kind.__bases__ if name == _BASES else vars(kind).get(name, ABSENT)
-        if now is not value and not (name == _BASES and now == value):
-            type.__setattr__(kind, name, value)
-
-
-CLASS = Part(_read_class, _write_class, is_named=True)
 
 
 def _dict_of(thing: object) -> Any:

@@ -5,23 +5,17 @@ name; objects of the frameworks; and plain data of other libraries to which one 
 Connections and threads are not searched.
 """
 
-import asyncio
 import gc
 import sys
-import threading
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable
-from concurrent.futures import Executor
 from contextlib import suppress
 from contextvars import Context, ContextVar
 from functools import lru_cache, partial
 from itertools import islice
-from multiprocessing.process import BaseProcess
-from multiprocessing.sharedctypes import SynchronizedBase
+from threading import local
 from types import (
     AsyncGeneratorType,
-    BuiltinFunctionType,
-    CodeType,
     CoroutineType,
     FunctionType,
     GeneratorType,
@@ -35,37 +29,27 @@ from ..copies.guarded_code import own_code
 from ..shared_state.contents import function_in, names_in
 from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import FRAMEWORKS, SIMPLE, is_opaque, is_ours, is_users
+from .buffers import is_of_c
+from .class_part import CLASS
 from .companies import is_of_own, is_own
+from .left_alone import APART, OF_THREADS, is_connection, keeps_users_attributes, value_in
 from .library_objects import is_a_mock
 from .named import globals_set_in, held_in, looked_up_in, modules_of, named_by, own_of_loggers
 from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
-from .parts import CLASS, parts_of
+from .parts import parts_of
 from .randomness import hidden_generators
-from .values import ABSENT, LISTED, SET, TUPLES, is_plain
+from .suspended import suspended_in
+from .users_attributes import USERS_ATTRIBUTES
+from .values import ABSENT, LISTED, SET, TUPLES, is_all_plain
 
-_MOST = 6000
-"""The maximum number of objects that are visited. Further objects are ignored."""
-_MOST_INSIDE = 5000
-"""The maximum number of entries of a collection that are visited. Further entries are ignored."""
+_MOST, _MOST_INSIDE = 6000, 5000
+"""The maximum numbers of objects, and of entries of one collection, that are visited."""
 _PLAINEST: frozenset[type] = frozenset({str, int, type(None)})
 _MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a name that code computes."""
 _FROM_A_LIBRARY = 2
-"""The maximum number of library objects that may follow each other on the path from the application to a
-library object that is visited, including the object itself."""
-APART = (
-    *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
-    asyncio.AbstractEventLoop,
-)
-"""Types whose instances are not searched for further objects, because their content is no state of the
-application."""
-OF_THREADS = frozenset(
-    {"threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing"}
-)
-"""Packages whose objects are not searched and never restored, because other threads and tasks may be
-using them."""
-_OF_CONNECTIONS: Any = (asyncio.BaseTransport, asyncio.BaseProtocol)
+"""The maximum number of library objects at the end of the path to a visited library object."""
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 """Types whose objects refer to other objects, but not by attributes."""
 # These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
@@ -74,8 +58,8 @@ _WITH_DEFAULTS: Any = defaultdict
 _GENERATORS: Any = (GeneratorType, AsyncGeneratorType, CoroutineType)
 _VARIABLE: Any = ContextVar
 _FORM: Any = type(ClassVar)
-"""The class of special types of ``typing``, such as ``Literal``. They are left out, because their caches
-hold hundreds of annotations of all packages."""
+"""The class of special types of ``typing``. Their caches hold annotations of all packages."""
+_OF_EACH_THREAD: Any = local  # its objects have other attributes in each thread; ``asking.py`` reads them
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 
 
@@ -86,8 +70,9 @@ class Reachable:
     ``functions``: the user's functions. ``caches``: the caches of ``functools``. ``modules``: the user's
     modules, each with the names that code uses. ``libraries``: other modules that code uses.
     ``settings``: for each framework module, the globals that may change because the user's code names a
-    function that sets them. ``others``: threads and other objects that are not searched. ``tools``: the
-    names of the only tools that may run; None if all may. Functions of other tools are not visited.
+    function that sets them. ``others``: threads and other objects that are not searched. ``classes``:
+    the classes of libraries to which the user's objects refer. ``tools``: the names of the only tools
+    that may run; None if all may. Functions of other tools are not visited.
     """
 
     def __init__(self, application: object, tools: Collection[str] | None = None) -> None:
@@ -97,12 +82,12 @@ class Reachable:
         self.libraries: dict[str, ModuleType] = {}
         self.settings: dict[str, frozenset[str]] = {}
         self.others: list[Any] = []
-        self._seen: set[int] = set()
+        self.classes = list[Node]()
+        self._seen: dict[int, Node] = {}
         self._waiting = deque([Node(application)])
         while self._waiting and len(self.nodes) < _MOST:
             node = self._waiting.popleft()
-            if id(node.thing) not in self._seen:
-                self._seen.add(id(node.thing))
+            if self._seen.setdefault(id(node.thing), node).is_also_named(node.name, node.holder) is node:
                 self.nodes.append(node)
                 # Reading an attribute of a user's object may raise any error. The search then leaves out
                 # the rest of this object.
@@ -113,6 +98,8 @@ class Reachable:
         thing = node.thing
         if type(thing) in SIMPLE:  # a fast path for most objects
             self._take_contents(node)
+        elif keeps_users_attributes(thing):
+            self._take_users_attributes(node)
         elif isinstance(thing, FunctionType):
             self._look_at_function(node)
         elif isinstance(thing, type):
@@ -122,9 +109,7 @@ class Reachable:
         elif isinstance(thing, Context):
             self._add_all(((each.name, value) for each, value in thing.items()), node)
         elif isinstance(thing, _GENERATORS):
-            frames = (getattr(thing, f"{kind}_frame", None) for kind in ("gi", "ag", "cr"))
-            frame = next(filter(None, frames), None)
-            self._add_all(frame.f_locals.copy().items() if frame is not None else (), node)
+            self._add_all(suspended_in(thing), node)
         elif isinstance(thing, _CACHED):
             self.caches.append(thing)
             self._add_referents(node)
@@ -136,10 +121,13 @@ class Reachable:
         if is_a_register(node) or is_connection(thing):
             return
         if package_of(thing) in OF_THREADS:
-            if isinstance(thing, SynchronizedBase):
-                self._add(thing.get_obj(), node.name, node)
+            self._add(value_in(thing), node.name, node)
+            if not isinstance(thing, _OF_EACH_THREAD):
+                self._take_users_attributes(node)
             return
         self._take_contents(node)
+        if is_of_c(thing):
+            self._add(getattr(thing, "_objects", None), node.name, node)
         if isinstance(thing, _REFERENCE):
             self._add(thing(), node.name, node)
         elif isinstance(thing, _REFERRING) or not (node.contents or isinstance(thing, TUPLES)):
@@ -148,6 +136,12 @@ class Reachable:
             self._add(thing.default_factory, "", node)
         if not is_of_library(thing):
             self._add(type(thing), "", node)
+
+    def _take_users_attributes(self, node: Node) -> None:
+        self._add(type(node.thing), "", node)
+        content = USERS_ATTRIBUTES.read(node.thing)
+        node.contents.append((USERS_ATTRIBUTES, content))
+        self._add_all(content.items(), node)
 
     def _take_contents(self, node: Node) -> None:
         self._take_parts(node)
@@ -257,44 +251,48 @@ class Reachable:
                 self._add(value, name, holder)
 
     def _add_simple(self, value: Any, name: str, holder: Node) -> None:
-        if holder.steps <= _FROM_A_LIBRARY and not is_plain(value):
+        if holder.steps <= _FROM_A_LIBRARY and not is_all_plain(value):
             owner, steps = owner_of(value, holder)
             self._waiting.append(Node(value, name, holder, owner, steps))
 
     def _add(self, value: Any, name: str, holder: Node) -> None:
         if id(value) in self._seen:
+            self._seen[id(value)].is_also_named(name, holder)
             return
         if type(value) in SIMPLE:  # a fast path for most values
             self._add_simple(value, name, holder)
             return
         value = bound_to(value)
-        if id(value) in self._seen or value is ABSENT or is_plain(value):
+        if id(value) in self._seen or value is ABSENT or is_all_plain(value):
             return
-        left_out = is_opaque(value) or is_ours(value) or is_resting(holder.thing, value, self._tools)
-        if left_out or issubclass(type(value), _FORM):
-            self.others += [value] * is_a_mock(value)
+        if self._is_left_out(value, holder):
             return
-        if isinstance(value, APART):
+        if isinstance(value, APART) or is_a_mock(value):
             self.others.append(value)
+            self._waiting += [Node(value, name, holder)] * keeps_users_attributes(value)
             return
         if isinstance(value, type):
-            # A library's class may still have a base class or a metaclass of the user's.
-            if is_own(value.__module__ or ""):
-                owner = Owner.USERS_MODEL if is_model(value) else Owner.USER
-                self._waiting.append(Node(value, name, holder, owner))
+            self._add_class(value, name, holder)
             return
         owner, steps = owner_of(value, holder)
         if steps <= _FROM_A_LIBRARY:
             self._waiting.append(Node(value, name, holder, owner, steps))
 
+    def _is_left_out(self, value: Any, holder: Node) -> bool:
+        return (
+            not is_a_mock(value)
+            and (is_opaque(value) or is_ours(value) or is_resting(holder.thing, value, self._tools))
+        ) or issubclass(type(value), _FORM)
+
+    def _add_class(self, kind: type, name: str, holder: Node) -> None:
+        # A library's class may still have a base class or a metaclass of the user's.
+        if is_own(kind.__module__ or ""):
+            owner = Owner.USERS_MODEL if is_model(kind) else Owner.USER
+            self._waiting.append(Node(kind, name, holder, owner))
+        elif holder.owner is Owner.USER:
+            self.classes.append(Node(kind, name, holder, Owner.LIBRARY))
+
 
 def _module_of(thing: Any) -> str:
     known = thing if isinstance(thing, (type, FunctionType)) else type(thing)
     return str(known.__module__)
-
-
-def is_connection(thing: object) -> bool:
-    """Returns True iff an object belongs to an open connection of a library, such as a connection that a
-    client keeps for later requests. It is no state of the application: it changes whenever the other side
-    sends something or closes the connection."""
-    return issubclass(type(thing), _OF_CONNECTIONS) and not is_of_own(thing)

@@ -50,11 +50,10 @@ def collections_filled(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]
     read it."""
     seen = {id(sys.modules), id(sys.path)}
     for node in functions:
-        changed = changed_collections(own_code(node.thing)) if node.owner is Owner.USER else ()
-        names = frozenset(names_in(own_code(node.thing))) if changed else frozenset[str]()
-        for space in _spaces(node.thing.__globals__, names) if changed else ():
-            if is_own(str(space.get("__name__", ""))) or space is node.thing.__globals__:
-                continue
+        # The source of a function is parsed only if the function names a library's module.
+        spaces = [*_spaces_of_libraries(node.thing)] if node.owner is Owner.USER else []
+        changed = changed_collections(own_code(node.thing)) if spaces else frozenset[str]()
+        for space in spaces:
             for name in sorted(changed & space.keys()):
                 value: Any = space.get(name)
                 if isinstance(value, _COLLECTIONS) and id(value) not in seen:
@@ -71,6 +70,13 @@ def _setting(functions: Iterable[Node]) -> Iterator[FunctionType]:
         spaces = list(_spaces(node.thing.__globals__, names)) if wanted else []
         for name in sorted(wanted):
             yield from (space[name] for space in spaces if _is_a_librarys(space.get(name)))
+
+
+def _spaces_of_libraries(function: FunctionType) -> Iterator[dict[str, Any]]:
+    """Yields the dicts of globals of each library's module that a function names."""
+    for space in _spaces(function.__globals__, frozenset(names_in(own_code(function)))):
+        if space is not function.__globals__ and not is_own(str(space.get("__name__", ""))):
+            yield space
 
 
 def _spaces(held: dict[str, Any], names: frozenset[str]) -> Iterator[dict[str, Any]]:

@@ -12,14 +12,21 @@ from typing import Any
 from ..copies.guarded_code import own_code
 from ..shared_state.contents import names_in
 from .additions import added_to, watched_for_additions
-from .before_earlier import MISSING, before_earlier, modules_before_earlier, size_before_earlier
+from .before_earlier import (
+    MISSING,
+    before_earlier,
+    has_earlier,
+    modules_before_earlier,
+    size_before_earlier,
+)
 from .foreign_attributes import with_foreign_attributes
 from .hearing import threads_that_may_hear
+from .left_alone import OF_THREADS
 from .library_objects import is_of_a_librarys_own
 from .locks import is_of_a_lock
 from .owners import Node, Owner
 from .parts import ATTRIBUTES, Part, of_names, parts_of
-from .reachable import OF_THREADS, Reachable
+from .reachable import Reachable
 from .registers import collections_filled, registers_of
 from .values import ABSENT, DICT, LISTED, SET, is_equal, is_plain, is_same
 
@@ -134,16 +141,19 @@ class Snapshot:
         self.modules = modules_before_earlier()
         self.nodes = reachable.nodes
         known = set(map(id, reachable.others))
-        beside: list[Any] = [*threads_that_may_hear(reachable), *_running_loop()]
-        self.others = [*reachable.others, *(each for each in beside if id(each) not in known)]
+        running: list[Any] = [*threads_that_may_hear(reachable), *_running_loop()]
+        self.others = [*reachable.others, *(each for each in running if id(each) not in known)]
         self.things = [node.thing for node in reachable.nodes]
+        beside = set(map(id, self.others))
         own = (node.thing for node in reachable.nodes if not is_of_a_librarys_own(node))
-        self.asked = [*own, *self.others]
+        self.asked = [*(each for each in own if id(each) not in beside), *self.others]
         self.kept = [*map(_before_earlier, _kept(reachable))]
 
 
 def _before_earlier(kept: KeptPart) -> KeptPart:
     """Returns the part with the content that it had before the runs of earlier explanations."""
+    if not has_earlier(kept.node.thing):  # a fast path: runs have changed few objects, or none
+        return kept
     is_named = kept.part.is_named
     held: dict[str, Any] = {**kept.content, "": kept.content} if is_named else {"": kept.content}
     earlier = before_earlier(kept.node.thing, kept.node.object(), held)
@@ -196,7 +206,8 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
         yield KeptPart(node, added_to(node.thing), {})
     for node, part in (*registers_of(reachable.functions), *collections_filled(reachable.functions)):
         yield KeptPart(node, part, part.read(node.thing), is_register=True)
-    for node, part in with_foreign_attributes(reachable.functions, reachable.nodes):
+    nodes = (*reachable.nodes, *reachable.classes)
+    for node, part in with_foreign_attributes(reachable.functions, nodes):
         yield KeptPart(node, part, {})
 
 

@@ -13,6 +13,7 @@ from ..copies.guarded_code import own_code
 from ..shared_state.per_class import per_class
 
 _PLAIN = (str, int, float, bool, bytes, complex, type(None))
+_PLAIN_KINDS = frozenset({*_PLAIN, tuple})
 
 # These classes are typed as Any. Otherwise, pyright would report unknown types of the values in them.
 DICT: Any = dict
@@ -47,6 +48,21 @@ def is_plain(value: object) -> bool:
     if isinstance(value, tuple):
         return all(map(is_plain, cast("tuple[Any, ...]", value)))
     return isinstance(value, _PLAIN)
+
+
+def is_all_plain(value: object) -> bool:
+    """Returns True iff the value is plain (``is_plain``) and no object in it can have attributes that
+    user code sets, as an object of a user's subclass of ``int`` can."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return True
+    if isinstance(value, tuple):
+        return _has_no_attributes(value) and all(map(is_all_plain, cast("tuple[Any, ...]", value)))
+    return isinstance(value, _PLAIN) and _has_no_attributes(value)
+
+
+def _has_no_attributes(value: Any) -> bool:
+    return type(value) in _PLAIN_KINDS or getattr(value, "__dict__", None) is None
 
 
 def is_same(first: object, second: object) -> bool:

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..copies.recursion_limit import own_recursion_limit
 from ..copies.state import Same
 from .system_settings import asked_of_the_system
 from .values import is_plain
@@ -78,6 +79,7 @@ _REGISTERS: tuple[tuple[str, str, frozenset[str], Callable[[Any], object]], ...]
         frozenset({"get_option", "options"}),
         lambda module: repr(module.options.d),
     ),
+    ("gettext", "textdomain", frozenset({"textdomain", "gettext"}), lambda module: module.textdomain()),
     ("locale", "setlocale", frozenset({"getlocale", "localeconv"}), lambda module: module.localeconv()),
 )
 """Registers of libraries for the whole process, such as the file types of ``mimetypes``. Each entry has
@@ -109,7 +111,7 @@ def settings_of_the_process(named: frozenset[str], calls: frozenset[str]) -> dic
 def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "os.chdir", Path.cwd
     yield "socket.setdefaulttimeout", socket.getdefaulttimeout
-    yield "sys.setrecursionlimit", sys.getrecursionlimit
+    yield "sys.setrecursionlimit", own_recursion_limit
     yield "csv.register_dialect", lambda: tuple(csv.list_dialects())
     yield "builtins", lambda: frozenset(vars(builtins))
     yield "time.tzset", lambda: (time.tzname, time.timezone)

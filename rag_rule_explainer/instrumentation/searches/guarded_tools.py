@@ -16,7 +16,7 @@ from types import FunctionType, MethodType
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary, WeakSet, ref
 
-from ...probing.whose import is_named_as_ours, is_users
+from ...probing.whose import is_users
 from ...tool_calls import ToolCall
 from ..copies.guarded_code import CodeGuards
 from ..executed_calls import ToolOutcome
@@ -24,9 +24,10 @@ from ..late_calls import in_its_run, late_use
 from ..requests.tools_in_use import tools_in_use
 from ..run_context import Participation, inside_retrieval, participation, run_begun
 from ..tool_replay import UsedTool
-from .tools import marked_tools, named_arguments
+from .functions_of_tools import functions_in, is_call_of
+from .handed_work import reached_by
+from .tools import Marked, marked_tools, named_arguments
 
-_GATES = f"{__package__}.gates"
 _WAY = "its function"
 
 
@@ -62,8 +63,8 @@ class ToolGuards:
     def guard_all(self, things: Iterable[object]) -> None:
         """Guards the functions of the tools among these objects, of all classes of tools that are
         loaded, and of all functions with ``@tool``."""
-        for function, name in list(marked_tools.items()):
-            self._guard(function, ref(function), partial(_named, name))
+        for each in list(marked_tools.values()):
+            self.guard_marked(each)
         root = self.root()
         if root is None:
             return
@@ -72,6 +73,10 @@ class ToolGuards:
         for each in things:
             if isinstance(each, root):
                 self.guard(each)
+
+    def guard_marked(self, marked: Marked) -> None:
+        """Guards the functions of a tool with ``@tool``."""
+        self._guard(marked.function(), marked.function, partial(_named, marked.name))
 
     def guard(self, tool: Any) -> None:
         """Guards the functions of a tool."""
@@ -101,12 +106,12 @@ class ToolGuards:
         self._kinds.add(kind)
         for each in kind.__mro__ if is_users(kind.__module__) else ():
             for name in self.methods:
-                for function, _ in _functions_in(vars(each).get(name)):
+                for function, _ in functions_in(vars(each).get(name)):
                     self._owners.setdefault(function, [])
                     _code.guard(function, partial(_chosen, ref(function)), self)
 
     def _guard(self, given: Any, tool: Callable[[], Any], name: Callable[[Any], str]) -> None:
-        for function, bound in _functions_in(given):
+        for function, bound in functions_in(given):
             # A class may have a function of many tools that are long gone, each made for one request.
             alive = [each for each in self._owners.get(function, ()) if each.tool() is not None]
             self._owners[function] = [*alive, _Owner(tool, name, bound)]
@@ -115,20 +120,46 @@ class ToolGuards:
     def chosen(self, run: Participation, function: Any, plain: Any, first: tuple[Any, ...]) -> Any:
         """Returns what a run calls in place of a guarded function: itself, or a function that records the
         call. ``plain``: the function as it was; ``first``: its first argument, if there is one."""
-        owners = list(self._owners.get(function, ()))
-        fitting = [each for each in owners if each.bound is None or (first and first[0] is each.bound)]
-        root = self.root()
-        if not owners and first and root is not None and isinstance(first[0], root):
-            fitting = [_Owner(partial(_given, first[0]), self.name_of, first[0])]
-        found = [(each, tool) for each in fitting if (tool := each.tool()) is not None]
-        names = {each.name(tool) for each, tool in found}
-        running = {*tools_in_use.get()[-1:], *_within.get()}
-        if not names or not names.isdisjoint(running) or _may_run(run, names):
+        found = [
+            (each, tool)
+            for each, tool in self._owners_of(function, first)
+            if each.bound is None or is_call_of(run, each.name(tool), first, each.bound)
+        ]
+        if _is_let_through(run, found):
             return plain
         (owner, tool), *_ = found
-        called = plain if owner.bound is None else MethodType(plain, owner.bound)
+        called = plain if owner.bound is None else MethodType(plain, first[0])
         recorded = _Quietly(called, owner.name(tool), tool, partial(self.arguments_of, tool)).function
         return recorded if owner.bound is None else _Unbound(recorded)
+
+    def tool_in(self, run: Participation, work: object) -> str | None:
+        """Returns the name of a tool that must not run in a run, but that work may call which is handed
+        to another process; None if there is none."""
+        for each in reached_by(work, self.root()):
+            function, first = each, cast("tuple[Any, ...]", ())
+            if isinstance(each, MethodType):
+                function, first = each.__func__, (each.__self__,)
+            is_tool = isinstance(each, self.root() or ())
+            if not is_tool and not (isinstance(function, FunctionType) and function in self._owners):
+                continue
+            found = [
+                (owner, tool)
+                for owner, tool in self._owners_of(function, (each,) if is_tool else first)
+                if is_tool
+                or not first
+                or owner.bound is None
+                or is_call_of(run, owner.name(tool), first, owner.bound)
+            ]
+            if not _is_let_through(run, found):
+                return min(owner.name(tool) for owner, tool in found)
+        return None
+
+    def _owners_of(self, function: Any, first: tuple[Any, ...]) -> list[tuple[_Owner, Any]]:
+        owners = list(self._owners.get(function, ())) if isinstance(function, FunctionType) else []
+        root = self.root()
+        if not owners and first and root is not None and isinstance(first[0], root):
+            owners = [_Owner(partial(_given, first[0]), self.name_of, first[0])]
+        return [(each, tool) for each in owners if (tool := each.tool()) is not None]
 
 
 _code = CodeGuards()
@@ -190,14 +221,15 @@ class _Quietly:
         given = partial(named_arguments, inspect.signature(self.called), args, kwargs, self.arguments_of)
         run = participation()
         if run is None:
-            return late_use(self.name, given)
+            return late_use(self.name, given, tool=self.tool)
         arguments = given()
         call, replay, told = ToolCall.written(self.name, arguments), run.tool_replay, (_WAY, arguments)
         if self.name in run.stubs:
             return UsedTool(None, None, ToolOutcome(run.stubs[self.name]))
         if replay is None:
             key = run.tool_record.key_of(self.name, told, self.tool)
-            return UsedTool(call, run.tool_record, None, key, is_own=False)
+            before = run.tool_record.reached((args, kwargs), self.tool)
+            return UsedTool(call, run.tool_record, None, key, is_own=False, reaching=before)
         key = replay.key_of(self.name, told, self.tool, run.tool_record.tools.made)
         return UsedTool(call, None, replay.outcome(call, key))
 
@@ -237,38 +269,21 @@ def _with_subclasses(root: type) -> Iterator[type]:
         yield from _with_subclasses(each)
 
 
-def _may_run(run: Participation, names: Collection[str]) -> bool:
+def _is_let_through(run: Participation, found: Collection[tuple[_Owner, Any]]) -> bool:
+    """Returns True iff a function runs as it is: it is no tool's, or its tool is running or may run."""
+    names = {each.name(tool) for each, tool in found}
+    running = {*tools_in_use.get()[-1:], *_within.get()}
+    return not names or not names.isdisjoint(running) or _may_run(run, found, names)
+
+
+def _may_run(run: Participation, found: Collection[tuple[_Owner, Any]], names: Collection[str]) -> bool:
     """Returns True iff one of these tools runs in replays, or if the user lets a tool that is running do
     so, with all that it does."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return replay is not None
     running = {*tools_in_use.get(), *_within.get(), *names}
-    return not running.isdisjoint(replay.safe) or not set(names).isdisjoint(replay.retrieving)
-
-
-def _functions_in(given: Any) -> Iterator[tuple[FunctionType, object]]:
-    """Yields the user's functions that a call of a function of a tool leads to, each with the object
-    whose method it is; None for a plain function. Functions below a gate are left out, because the gate
-    answers their calls."""
-    bound: object = None
-    seen = set[int]()
-    while given is not None and id(given) not in seen:
-        seen.add(id(given))
-        if isinstance(given, partial):
-            given = given.func
-        elif isinstance(given, (staticmethod, classmethod)):
-            given = cast("Any", given).__func__
-        elif isinstance(given, MethodType):
-            given, bound = given.__func__, given.__self__
-        elif isinstance(given, FunctionType):
-            module = str(given.__globals__.get("__name__"))
-            if module == _GATES:
-                return
-            if is_users(module) and not is_named_as_ours(module):
-                yield given, bound
-            given = vars(given).get("__wrapped__")
-        else:
-            kind = cast("type[Any]", type(given))
-            is_own = is_users(kind.__module__) and not isinstance(given, type)
-            given, bound = (vars(kind).get("__call__"), given) if is_own else (None, None)
+    made = run.tool_record.tools.made
+    return not running.isdisjoint(replay.safe) or any(
+        replay.retrieves(each.name(tool), tool, made) for each, tool in found
+    )

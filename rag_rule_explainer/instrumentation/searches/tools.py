@@ -4,9 +4,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial, wraps
-from types import FunctionType
-from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from types import BuiltinFunctionType, MethodType
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary, ref
 
 from ...allowed import checked_function
 from ..late_calls import in_its_run, late_use
@@ -19,8 +19,17 @@ ArgumentsOf = Callable[[Mapping[str, Any]], Any]
 gave."""
 
 
-marked_tools: WeakKeyDictionary[Callable[..., Any], str] = WeakKeyDictionary()
-"""The functions that ``tool`` has marked, with their names."""
+class Marked(NamedTuple):
+    """A ``Marked`` is a function that ``tool`` has marked. ``name``: its name as a tool; ``function``:
+    returns it, None if it is gone."""
+
+    name: str
+    function: Callable[[], Any]
+
+
+marked_tools: WeakKeyDictionary[Callable[..., Any], Marked] = WeakKeyDictionary()
+"""The dict holds what ``tool`` has marked, by the function; a method of an object by the function that
+``tool`` returned for it, because a method is made anew each time that it is read."""
 
 
 def tool(function: ToolFunction) -> ToolFunction:
@@ -34,17 +43,28 @@ def tool(function: ToolFunction) -> ToolFunction:
     Outside of an explanation, the function does the same as before.
     """
     name = checked_function("tool", function, "a function").__name__
-    note_made(lambda _: name, function)
-    if isinstance(function, FunctionType):
-        marked_tools[function] = name
-    return recording_calls(function, name)
+    recorded = recording_calls(function, name)
+    by_itself = not isinstance(function, (MethodType, BuiltinFunctionType))
+    held = ref(function if by_itself else recorded)
+    marked = Marked(name, held if by_itself else partial(_wrapped_in, held))
+    marked_tools[function if by_itself else recorded] = marked
+    run = participation()
+    if run is not None:
+        if run.guards is not None:
+            run.guards.guard_marked(marked)
+        run.note_made_tool(name, function)
+    return recorded
+
+
+def _wrapped_in(held: Callable[[], Any]) -> Any:
+    return getattr(held(), "__wrapped__", None)
 
 
 def note_made(name_of: Callable[[Any], str], tool: object) -> None:
     """Records on the current run that it has made a tool. ``name_of``: returns the name of ``tool``;
-    ``tool``: the tool, or its function. A tool whose name is not known yet is not recorded."""
+    ``tool``: the tool. A tool whose name is not known yet is not recorded."""
     run = participation()
-    if run is not None and run.guards is not None and not isinstance(tool, FunctionType):
+    if run is not None and run.guards is not None:
         run.guards.guard(tool)
     with suppress(Exception):  # the name may be read by the user's code
         if run is not None:
@@ -78,8 +98,8 @@ def recording_calls(
         given = partial(named_arguments, signature, args, kwargs, arguments_of)
         run = participation()
         if run is None:
-            return late_use(name, given)
-        return run.use_tool(name, given(), way=way, tool=own or function)
+            return late_use(name, given, tool=own or function)
+        return run.use_tool(name, given(), way=way, tool=own or function, given=(args, kwargs))
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -33,8 +33,11 @@ def is_in_texts(code: CodeType, name: str) -> bool:
 def is_in(texts: Iterable[str], name: str) -> bool:
     """Returns True iff one of these texts is this name, or a template that uses it, such as ``"{name}"``
     or ``"{app.name}"``."""
+    having = [text for text in texts if name in text]
+    if not having:  # the usual case, which needs no regular expression
+        return False
     named = re.compile(rf"(?:^|[{{.\[]){re.escape(name)}(?:$|[}}:!.\]])")
-    return any(named.search(text) for text in texts)
+    return any(map(named.search, having))
 
 
 def reads(
@@ -53,15 +56,7 @@ def reads(
     ``decides``: True to count the remaining reads. ``as_attribute``: True to count, of these remaining
     reads, only those of an attribute, such as ``self.mode``, and none of a variable.
     """
-    plain = name.removeprefix("len(").removesuffix(")")
-    known = {
-        *names_in(code),
-        *code.co_freevars,
-        *code.co_cellvars,
-        *texts_in_code(code),
-        *_matched_in(code),
-    }
-    if plain not in known:
+    if plain_name(name) not in names_known_to(code):
         return False
     read = _read_in(code.co_filename)
     if read is None:
@@ -75,6 +70,17 @@ def reads(
         *(read.matches if as_limit else ()),
     ]
     return any(first <= line <= last for line in lines)
+
+
+def plain_name(name: str) -> str:
+    """Returns the name without ``len()`` around it."""
+    return name.removeprefix("len(").removesuffix(")")
+
+
+def names_known_to(code: CodeType) -> set[str]:
+    """Returns all names and string constants of the code. It reads the value of no other name."""
+    variables = (*code.co_freevars, *code.co_cellvars)
+    return {*names_in(code), *variables, *texts_in_code(code), *_matched_in(code)}
 
 
 def reads_whole(code: CodeType, name: str) -> bool:

@@ -100,3 +100,20 @@ def test_each_package_is_found_in_the_distribution_that_python_finds_for_it() ->
     # Newer Pythons also name folders of data, in which there is nothing to import.
     missing = [find_spec(package) for package in known.keys() - found]
     assert [each.name for each in missing if each is not None and each.origin is not None] == []
+
+
+LAZY = """
+class Lazy:
+    asked = []
+    @property
+    def __class__(self):
+        Lazy.asked.append(self)
+        return type(self)
+client = Lazy()
+"""
+
+
+def test_what_a_package_loads_when_it_is_asked_for_its_class_is_not_loaded(install: Install) -> None:
+    module: Any = install(LAZY, "")
+    assert not is_own(module.__name__)
+    assert not module.Lazy.asked

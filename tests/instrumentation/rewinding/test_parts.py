@@ -12,7 +12,8 @@ import numpy
 import pytest
 from pydantic import BaseModel, PrivateAttr
 
-from rag_rule_explainer.instrumentation.rewinding.parts import CLASS, parts_of
+from rag_rule_explainer.instrumentation.rewinding.class_part import CLASS
+from rag_rule_explainer.instrumentation.rewinding.parts import parts_of
 from rag_rule_explainer.instrumentation.rewinding.values import is_same
 
 

@@ -13,6 +13,7 @@ from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.leaving.parts import Answer, asking, cleared, said
 from tests.integrations.noticing import (
+    attached,
     collected,
     commands,
     farther,
@@ -40,6 +41,7 @@ CLASSES = (
     objects.OBJECTS,
     collected.COLLECTIONS,
     farther.FARTHER,
+    attached.ATTACHED,
 )
 GUILTY = [[(mode, channel) for channel in channels for mode in MODES] for channels in CLASSES]
 HARMLESS = (*harmless.NAMES_AND_COMMANDS, *harmless_work.IN_THE_PROCESS)
