@@ -25,8 +25,11 @@ _MOST = 5_000
 _LEFT_OUT = frozenset({"callbacks", "config", "stream_writer", "store", "configurable"})
 """The names of fields by which frameworks hand over their own objects, which every call changes."""
 _OF_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR")
+_COLLECTIONS = (list, set, dict, deque, bytearray)
 _LEADING = (CellType, ContextVar, FunctionType, MethodType, partial)
 """The types of what leads to an object that a tool may change."""
+_ADDING = frozenset({"append", "appendleft", "extend", "extendleft", "add", "insert", "update"})
+"""The methods by which code adds to a collection without reading it: they return None."""
 _LOADS = ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_NAME")
 
 
@@ -134,6 +137,8 @@ class _Wanted(NamedTuple):
     def _is_read(self, value: Any, after: dis.Instruction) -> bool:
         if after.opname not in _OF_ATTRIBUTES:
             return id(value) not in self.held
+        if type(value) in _COLLECTIONS and after.argval in _ADDING:
+            return False
         own: Any = getattr(value, "__dict__", {})
         if after.argval in own:
             return after.opname != "STORE_ATTR" and id(own[after.argval]) in self.ids

@@ -13,7 +13,7 @@ from langchain_core.messages import (
 )
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
-from langchain_rag_rule_explainer.spoken_texts import whole as of_langchain
+from langchain_rag_rule_explainer.spoken_texts import whole_message as of_langchain
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, MessageRole
 from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index_rag_rule_explainer import RuleExplainer as OfLlamaIndex

@@ -26,7 +26,7 @@ from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideT
 from rag_rule_explainer.instrumentation.source_kinds.asked_requests import PromptEditing
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 
-from .spoken_texts import whole
+from .spoken_texts import whole_message
 
 
 def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
@@ -124,7 +124,7 @@ def _edited(editing: PromptEditing, model: object, messages: Any) -> list[BaseMe
         return messages
     messages = cast("list[BaseMessage]", messages)
     given = [PromptMessage(each.type, _text_of(each)) for each in messages]
-    texts = editing.edited(given, BesideTexts(model, [whole(each) for each in messages]))
+    texts = editing.edited(given, BesideTexts(model, [whole_message(each) for each in messages]))
     pairs = zip(messages, texts, strict=True)
     return [_with_text(*each) for each in pairs if each[1] is not None]
 

@@ -36,7 +36,7 @@ def spoken(message: BaseMessage) -> str:
     return "\n".join([f"{message.type}:", *named, *texts(message.content), *called])
 
 
-def whole(message: BaseMessage) -> WholeMessage:
+def whole_message(message: BaseMessage) -> WholeMessage:
     """Returns all that a message has, except for what LangChain sends to no model."""
     return whole_of(message.model_dump(), _UNSENT)
 

@@ -15,7 +15,7 @@ from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideT
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
 from rag_rule_explainer.instrumentation.source_kinds.whole_messages import whole_of
 
-from .parameters import is_plain
+from .parameters import is_plain_parameter
 from .recorded_replies import aread_whole, is_asked_whole, read_whole, served
 
 _MESSAGES = "messages"
@@ -74,7 +74,7 @@ def _edited(
     texts = [each.content or "" for each in messages]
     roles = (str(getattr(each.role, "value", each.role)) for each in messages)
     given = [PromptMessage(*each) for each in zip(roles, texts, strict=True)]
-    more = {key: each for key, each in kwargs.items() if key != _MESSAGES and is_plain(each)}
+    more = {key: each for key, each in kwargs.items() if key != _MESSAGES and is_plain_parameter(each)}
     whole = [whole_of(each.model_dump()) for each in messages]
     sent = editing.edited(given, BesideTexts(model, whole, described(more)))
     if list(sent) == texts:

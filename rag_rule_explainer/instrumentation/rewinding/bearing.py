@@ -20,8 +20,7 @@ from ..shared_state.mentions import Mentions
 from ..shared_state.name_reads import is_in, reads_whole, texts_in_code
 from ..shared_state.reaching import is_ours
 from ..shared_state.writing import written_names
-from .companies import is_of_own
-from .lazy_constants import is_made_once
+from .lazy_constants import is_computed_by_framework, is_made_once
 from .named import under_usual_names
 from .owners import OF_MODELS, Node, Owner
 from .parts import OF_A_FUNCTION
@@ -30,8 +29,8 @@ from .snapshot import KeptPart, Snapshot
 OF_ALL = frozenset(
     {
         *("vars", "__dict__", "asdict", "astuple", "model_dump", "model_dump_json", "globals", "eval"),
-        *("exec", "getattr", "setattr", "attrgetter", "methodcaller"),
-        *("__getattribute__", "getattr_static", "__globals__", "f_globals", "f_builtins"),
+        *("exec", "getattr", "setattr", "attrgetter", "methodcaller", "__getattribute__"),
+        *("getattr_static", "__globals__", "f_globals", "f_builtins"),
     }
 )
 """Names by which code can read an attribute without naming it, such as ``vars``."""
@@ -48,9 +47,7 @@ _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", 
 """The names under which functions and bound runnables store values that they later pass to other code as
 arguments."""
 _AS_READ = {"_value_": "value", "_name_": "name"}  # as code reads a member of an enumeration
-_SETTING = ("STORE_ATTR", "DELETE_ATTR")
 _COLLECTIONS = (dict, list, set, deque)
-_CACHED_PROPERTY: Any = cached_property
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
 _LONGEST_TEMPLATE = 20_000
 _RUNNING = frozenset(
@@ -99,7 +96,7 @@ class Bearing:
             return False
         if is_made_once(kept.node.thing, name, was, now, is_librarys=is_librarys):
             return False
-        if kept.node.owner is Owner.USERS_MODEL and _is_computed_by_framework(kept.node.thing, name):
+        if kept.node.owner is Owner.USERS_MODEL and is_computed_by_framework(kept.node.thing, name):
             return False
         if name.startswith("__") and name.endswith("__"):
             return self._is_special_read(kept, name)
@@ -292,12 +289,6 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
 def _set_in(code: CodeType) -> frozenset[str]:
     """Returns the names of the attributes that the code sets, without a leading underscore."""
     # Cached, because disassembling is slow and each explanation reads the same code.
-    setting = instructions_of(code, *_SETTING)
+    setting = instructions_of(code, "STORE_ATTR", "DELETE_ATTR")
     inside = (_set_in(inner) for inner in code.co_consts if isinstance(inner, CodeType))
     return frozenset(str(each.argval).removeprefix("_") for each in setting).union(*inside)
-
-
-def _is_computed_by_framework(thing: object, name: str) -> bool:
-    """Returns True iff the attribute is a cached property of a class that is not the user's."""
-    found: Any = getattr_static(cast("type[Any]", type(thing)), name, None) if name else None
-    return isinstance(found, _CACHED_PROPERTY) and not is_of_own(found.func)

@@ -4,7 +4,7 @@ and base classes."""
 from types import FunctionType, MemberDescriptorType
 from typing import Any
 
-from .parts import NAMES, Part
+from .parts import NAMES_OF_A_CLASS, Part
 from .values import ABSENT, is_plain
 
 _FUNCTIONS = (FunctionType, staticmethod, classmethod, property)
@@ -27,7 +27,7 @@ def _read_class(kind: type) -> dict[str, Any]:
         and (isinstance(value, _FUNCTIONS) or name in _DESCRIBING or _is_users(name, value))
         and not isinstance(value, MemberDescriptorType)
     }
-    names = {name: type.__getattribute__(kind, name) for name in NAMES}
+    names = {name: type.__getattribute__(kind, name) for name in NAMES_OF_A_CLASS}
     return {**own, **names, _BASES: kind.__bases__}
 
 
@@ -36,7 +36,7 @@ def _write_class(kind: type, content: dict[str, Any]) -> None:
         type.__delattr__(kind, name)
     for name, value in content.items():
         now: Any = vars(kind).get(name, ABSENT)
-        if name == _BASES or name in NAMES:
+        if name == _BASES or name in NAMES_OF_A_CLASS:
             now = type.__getattribute__(kind, name)
         if now is not value and not (name == _BASES and now == value):
             type.__setattr__(kind, name, value)

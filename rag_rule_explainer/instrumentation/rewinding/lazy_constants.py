@@ -4,13 +4,17 @@ the name of the platform in a client, which it computes before its first request
 import ast
 import dis
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from inspect import getattr_static
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 from ..shared_state.code import tree_of
+from .companies import is_of_own
 from .data import is_data
 from .values import ABSENT
+
+_CACHED_PROPERTY: Any = cached_property
 
 
 def is_made_once(thing: object, name: str, was: object, now: object, *, is_librarys: bool) -> bool:
@@ -20,6 +24,12 @@ def is_made_once(thing: object, name: str, was: object, now: object, *, is_libra
     if was is not ABSENT and was is not None:
         return False
     return not is_data(now) or (is_librarys and is_lazy_constant(type(thing), name))
+
+
+def is_computed_by_framework(thing: object, name: str) -> bool:
+    """Returns True iff the attribute is a cached property of a class that is not the user's."""
+    found: Any = getattr_static(cast("type[Any]", type(thing)), name, None) if name else None
+    return isinstance(found, _CACHED_PROPERTY) and not is_of_own(found.func)
 
 
 @lru_cache(maxsize=512)

@@ -32,8 +32,8 @@ from .randomness import is_a_generator_of_numpy, read_generator, write_generator
 from .values import ABSENT, DEQUE, DICT, LIST, SET
 
 _CODE = "__code__"
-NAMES = ("__name__", "__qualname__")
-OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", _CODE, "__doc__", *NAMES, "__module__")
+NAMES_OF_A_CLASS = ("__name__", "__qualname__")
+OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", _CODE, "__doc__", *NAMES_OF_A_CLASS, "__module__")
 """The special names that a run may set on a function."""
 
 

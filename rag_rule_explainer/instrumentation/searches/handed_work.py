@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from ...probing.whose import is_named_as_ours, is_users
 from ..copies.guarded_code import own_code
+from ..copies.live import entries_now
 
 _PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None))
 _CONTAINERS = (list, tuple, set, frozenset, deque)
@@ -110,7 +111,8 @@ def _parts(given: Any, kind: type) -> list[Any]:
     if issubclass(kind, property):
         return [given.fget]
     if issubclass(kind, dict):
-        return [*given.keys(), *given.values()]
+        entries = entries_now(given)
+        return [*entries.keys(), *entries.values()]
     if issubclass(kind, _CONTAINERS):
         return [*given]
     return [given.__self__] if kind is types.BuiltinMethodType else []
@@ -128,14 +130,14 @@ def _attributes(given: Any) -> dict[str, Any]:
     found = dict[str, Any]()
     if not isinstance(given, type):
         for kind in type(given).__mro__:
-            for name, slot in vars(kind).items():
+            for name, slot in vars(kind).copy().items():
                 if type(slot) is types.MemberDescriptorType and kind.__flags__ & _OF_PYTHON:
                     try:
                         found[name] = slot.__get__(given)
                     except AttributeError:  # it has no value
                         continue
     try:
-        return {**found, **vars(given)}
+        return found | vars(given)
     except TypeError:  # it has no other attributes
         return found
 

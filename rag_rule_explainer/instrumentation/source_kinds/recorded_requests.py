@@ -14,8 +14,8 @@ from .asked_models import NOTHING_BESIDE, BesideTexts, SentRequest
 from .lacking_texts import SERVED, lacks_only, may_lack
 from .prompt_sections import PromptMessage
 from .whole_messages import (
-    NOTHING,
-    PLAIN,
+    EMPTY_MESSAGE,
+    PLAIN_TEXT,
     WholeMessage,
     are_cached_alike,
     differ_in_caching,
@@ -76,7 +76,7 @@ class _Sent(NamedTuple):
 
     role: str
     text: str
-    whole: WholeMessage = NOTHING
+    whole: WholeMessage = EMPTY_MESSAGE
     is_cut: bool = False
 
     @property
@@ -246,7 +246,7 @@ class RecordedRequests:
         """Returns True iff the contents of both messages have the same kinds of parts. A text that was
         cut is sent as one part."""
         known, parts = self.steady(was.whole.parts), self.steady(now.whole.parts)
-        is_same = known == parts or (was.is_cut and parts == PLAIN)
+        is_same = known == parts or (was.is_cut and parts == PLAIN_TEXT)
         return is_same or differ_in_caching(was.whole, now.whole)
 
     def _is_result_without(self, was: _Sent, now: _Sent) -> bool:
@@ -292,7 +292,7 @@ def _left(
     messages: Sequence[PromptMessage], texts: Sequence[str | None], whole: Sequence[WholeMessage]
 ) -> list[_Sent]:
     """Returns the messages that are sent. ``whole``: see ``BesideTexts``."""
-    several = zip(messages, texts, whole or [NOTHING] * len(messages), strict=True)
+    several = zip(messages, texts, whole or [EMPTY_MESSAGE] * len(messages), strict=True)
     return [
         _Sent(each.role, text, all_of, text != each.text)
         for each, text, all_of in several

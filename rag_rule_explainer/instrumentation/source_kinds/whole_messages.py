@@ -21,7 +21,7 @@ _MORE = "additional_kwargs"
 _TEXT = "text"
 _START, _END = "\2", "\3"
 _MARKED = re.compile(r"\\u0002(.*?)\\u0003")
-PLAIN = described(_TEXT)
+PLAIN_TEXT = described(_TEXT)
 """The description of a content that is one text."""
 
 
@@ -52,7 +52,7 @@ class WholeMessage(NamedTuple):
         return self._replace(frame=_MARKED.sub(name, self.frame), parts=_MARKED.sub(name, self.parts))
 
 
-NOTHING = WholeMessage()
+EMPTY_MESSAGE = WholeMessage()
 _ONE_PART = described([{"type": _TEXT, "text": _TEXT}])
 
 
@@ -60,7 +60,7 @@ def differ_in_caching(one: WholeMessage, other: WholeMessage) -> bool:
     """Returns True iff the content of one message is one text, and that of the other one is one part that
     has a text and a mark for a provider's cache."""
     is_marked = bool(one.caching) != bool(other.caching)
-    return is_marked and {one.parts, other.parts} == {PLAIN, _ONE_PART}
+    return is_marked and {one.parts, other.parts} == {PLAIN_TEXT, _ONE_PART}
 
 
 def are_cached_alike(

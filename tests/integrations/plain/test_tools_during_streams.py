@@ -11,7 +11,7 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 from plain_rag_rule_explainer import RuleExplainer, tool
 
-from rag_rule_explainer import Explanation, InvalidInput, UntrueReplay, calls_tool
+from rag_rule_explainer import Explanation, InvalidInput, calls_tool
 from tests.integrations.known import omission, retention
 
 MAILS = ["Lunch is at noon.", "Please pay our bill.", "Our account is 4711."]
@@ -195,11 +195,10 @@ class TestAToolThatRunsDuringTheReply:
         assert loop.ran.count("pay 4711") == 1
 
     @pytest.mark.spread(fast="each")
-    def test_without_a_mark_only_in_replays_runs_at_most_once(self, kind: Any, entry: str) -> None:
+    def test_without_a_mark_only_in_replays_never_runs(self, kind: Any, entry: str) -> None:
         loop = Loop(unmarked=(5,), model="pays somebody", **kind)
-        with pytest.raises(UntrueReplay, match="'pay' was called in a replay"):
-            explained(loop, entry, concurrency=1)
-        assert loop.ran.count("pay 5") <= 1
+        assert retention(explained(loop, entry, concurrency=1)) == {BOTH}
+        assert "pay 5" not in loop.ran
 
 
 @pytest.mark.parametrize("entry", ["answer", "aanswer"])
