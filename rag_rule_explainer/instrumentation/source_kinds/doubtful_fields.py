@@ -1,0 +1,323 @@
+"""This module finds what an application is given, or holds, beside the messages of a conversation, and of
+which nothing shows that it is independent of them.
+
+A summary, a translation or an embedding of a turn has nothing in common with it that could be recognised.
+So a content is doubted unless something speaks for it: its name, its form, that code has it too, or its
+size.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, time, timedelta
+from enum import Enum
+from numbers import Number
+from pathlib import PurePath
+from types import FunctionType
+from typing import Any, TypeAlias, cast
+from uuid import UUID
+
+from ..rewinding.companies import is_of_own
+from .contents_beside import held_by, is_message, own_fields
+from .field_names import Naming, is_count, is_question, naming_in, naming_of
+from .likenesses import Likenesses
+from .listed_messages import listed_text, spoken_in
+from .readable_forms import MEDIA, is_encoded_media, read_as
+from .turn_copies import told
+
+_LEVELS = 12
+_MOST = 5_000
+"""The largest number of values that are judged."""
+_LONGEST_WORD = 64
+"""The length of the longest text without spaces that is taken for a word of a list of choices, an id, a
+date or the like."""
+_LONGEST_UNSPACED = 4
+"""The same for writings without spaces between words."""
+_VECTOR = 8
+"""The smallest number of numbers in a list that may say something of a text."""
+_LONGER = 8
+"""How many times as long as the conversation a text is that is no other form of it."""
+_LONG = 1_500
+"""The length of the shortest such text."""
+_PROSE = 0.8
+"""The smallest share of letters and spaces in it."""
+_ID = re.compile(
+    r"(?=[^ ]*\d)[\w.:/@+#-]+|https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[a-z]{2}(?:[-_][A-Z]{2})?"
+)
+"""Matches ids, dates, addresses and languages."""
+_SIGN = re.compile(r"[\w.:/@+#%&?=~,;*\\-]+")
+_CODE = re.compile(r"[a-z0-9]+(?:[-_.:/][A-Za-z0-9]+)*|[A-Z0-9_]+")
+"""Matches names of tools, tags and choices."""
+_PLAIN = (bool, type(None), type, date, time, timedelta, UUID, PurePath, Enum, re.Pattern)
+_DOCUMENTS = frozenset({"Document", "BaseNode", "NodeWithScore", "BaseMedia"})
+
+Found: TypeAlias = Iterator[tuple[str, str]]
+"""The names of the fields that are doubted, each with a text of it."""
+
+
+@dataclass(slots=True, eq=False)
+class DoubtfulFields:
+    """A ``DoubtfulFields`` judges contents.
+
+    ``like``: recognises what depends on a turn. ``said``: the texts of all messages of the first request.
+    ``is_constant``: returns True iff the application's code has a text. ``is_ignored``: returns True iff
+    the user has said that the field with this name has nothing to do with the conversation.
+    """
+
+    like: Likenesses
+    said: Collection[str]
+    is_constant: Callable[[str], bool]
+    is_ignored: Callable[[str], bool]
+    _trusts: bool = field(default=False, init=False)
+    _is_held: bool = field(default=False, init=False)
+    _visited: int = field(default=0, init=False)
+    _known: frozenset[str] = field(default=frozenset(), init=False)
+
+    def __post_init__(self) -> None:
+        self._known = frozenset(told(each).squeezed for each in self.said)
+
+    def found_in(
+        self,
+        content: Any,
+        path: str,
+        names: Sequence[str] = (),
+        *,
+        trusts: bool = False,
+        is_held: bool = False,
+    ) -> dict[str, str]:
+        """Returns the names of the fields in a content that are doubted, each with a text of it.
+        ``path``: the name under which the content is found; ``names``: the words of it that say what it
+        is, from the inside out. ``trusts``: True if a field whose name says nothing is trusted.
+        ``is_held``: True if the application holds the content, whose other objects of the user's are
+        judged on their own."""
+        self._visited, self._trusts, self._is_held = 0, trusts, is_held
+        found = dict[str, str]()
+        for at, text in self._judged(content, path, tuple(names), frozenset()):
+            if not self.is_ignored(at):
+                found.setdefault(at, text)
+        return found
+
+    def _judged(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
+        self._visited += 1
+        if (
+            isinstance(value, _PLAIN)
+            or len(above) > _LEVELS
+            or id(value) in above
+            or self._visited > _MOST
+        ):
+            return
+        if isinstance(value, Number):
+            if self._is_number_of_talk(value, names):
+                yield path, str(value)
+            return
+        above |= {id(value)}
+        if isinstance(value, (str, bytes, bytearray, memoryview)):
+            yield from self._of_text(value, path, names, above)
+        elif isinstance(value, Mapping):
+            yield from self._of_mapping(cast("Mapping[Any, Any]", value), path, names, above)
+        elif isinstance(value, (list, tuple, set, frozenset, deque)):
+            yield from self._of_list(list(cast("Collection[Any]", value)), path, names, above)
+        elif is_message(value):
+            yield from self._of_message(value, path, names, above)
+        elif not self._is_held or not is_of_own(value) or isinstance(value, FunctionType):
+            is_document = any(each.__name__ in _DOCUMENTS for each in type(value).__mro__)
+            inner = (*names, "documents") if is_document else names
+            for name, each in held_by(value):
+                at = f"{path}.{name}" if name else path
+                yield from self._judged(each, at, (name, *inner) if name else inner, above)
+
+    def _naming(self, names: Iterable[str]) -> Naming:
+        said = naming_in(names)
+        return Naming.OTHER if said is Naming.NEUTRAL and self._trusts else said
+
+    def _is_number_of_talk(self, value: Any, names: tuple[str, ...]) -> bool:
+        name = names[0] if names else ""
+        if is_count(name) and (value in self.like.counts or naming_of(name) is Naming.TALK):
+            return True
+        said = self._naming(names)
+        return said is Naming.TALK or (said is Naming.NEUTRAL and self.like.is_rare_word(str(value)))
+
+    def _of_text(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
+        if not isinstance(value, str):
+            value = bytes(value)
+            if value.startswith(MEDIA):
+                return
+        read = read_as(value)
+        if read.parsed:
+            for each in read.parsed:
+                yield from self._judged(each, path, names, above)
+            return
+        text = value if isinstance(value, str) else value.decode("utf-8", "replace")
+        if text.strip().isdecimal() and self._is_number_of_talk(int(text), names):
+            yield path, text
+        if text.strip() and self._is_doubtful(text, names, read.texts):
+            yield path, text
+
+    def _is_doubtful(
+        self, text: str, names: tuple[str, ...], forms: Sequence[str], count: int = 1
+    ) -> bool:
+        """Returns True iff nothing speaks for a text. ``forms``: the texts that it may stand for;
+        ``count``: how many texts were beside it in a list, and it."""
+        naming = self._naming(names)
+        is_word = count == 1 and text.isalnum() and len(text) < _LONGEST_WORD
+        is_like = any(map(self.like.is_like, (text, *forms)))
+        if self._is_question(text, names, naming):
+            return False
+        if is_like and not (is_word and naming is Naming.OTHER):
+            return True
+        is_media = is_encoded_media(text.rpartition(";base64,")[2])
+        if naming is Naming.OTHER or is_media or self.is_constant(text):
+            return False
+        if self.like.is_rare_word(text):
+            return True
+        if naming is Naming.TALK:
+            return _ID.fullmatch(text.strip()) is None
+        return not _is_sign(text) and not self._is_long(text)
+
+    def _is_question(self, text: str, names: tuple[str, ...], naming: Naming) -> bool:
+        asked, one = told(self.like.question).words, told(text).words
+        if one == asked or not one.strip():
+            return True
+        name = names[0] if names else "input"
+        return is_question(name) and naming is not Naming.TALK and asked.endswith(one)
+
+    def _is_long(self, text: str) -> bool:
+        letters = sum(each.isalpha() or each.isspace() for each in text)
+        is_prose = letters >= _PROSE * len(text)
+        return is_prose and len(text) > max(_LONG, _LONGER * sum(map(len, self.said)))
+
+    def _of_mapping(
+        self, entries: Mapping[Any, Any], path: str, names: tuple[str, ...], above: frozenset[int]
+    ) -> Found:
+        if is_message(entries):
+            yield from self._of_message(entries, path, names, above)
+            return
+        keys = [each for each in entries if isinstance(each, str)]
+        of_words = [each for each in keys if naming_of(each) is Naming.NEUTRAL]
+        is_list = len(of_words) == len(keys) > 0 and all(
+            isinstance(entries[each], Number) for each in keys
+        )
+        is_told = self.like.is_like(" ".join(keys)) or any(map(self._is_told_key, keys))
+        is_bag = is_list and not all(isinstance(entries[each], bool) for each in keys)
+        if is_told or (is_bag and len(keys) >= _VECTOR and self._naming(names) is Naming.NEUTRAL):
+            yield path, ", ".join(keys)
+        for key, each in entries.items():
+            name = key if isinstance(key, str) and len(key) < _LONGEST_WORD else ""
+            at = f"{path}.{name}" if name.isidentifier() else path
+            yield from self._judged(each, at, (name, *names) if name else names, above)
+
+    def _is_told_key(self, key: str) -> bool:
+        return " " in key and self.like.is_like(key)
+
+    def _of_message(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
+        """Judges the fields of a message beside what is said in it, and this too, unless it is one of the
+        conversation's."""
+        text = listed_text(value)
+        if told(text).squeezed not in self._known and self._is_doubtful(text, names, read_as(text).texts):
+            yield path, text
+        for name, each in own_fields(value):
+            if each is not value and not (isinstance(each, str) and each == text):
+                yield from self._judged(each, f"{path}.{name}", (name, *names), above)
+
+    def _of_list(
+        self, listed: list[Any], path: str, names: tuple[str, ...], above: frozenset[int]
+    ) -> Found:
+        if self._is_conversation(listed):
+            yield from self._of_conversation(listed, path, names, above)
+            return
+        texts = [each for each in listed if isinstance(each, str)]
+        numbers = [each for each in listed if type(each) is not bool and isinstance(each, Number)]
+        naming = self._naming(names)
+        if len(numbers) == len(listed) and (len(listed) >= _VECTOR or naming is Naming.TALK):
+            if listed and naming is not Naming.OTHER:
+                yield path, ", ".join(map(str, numbers[:_VECTOR]))
+            return
+        if len(texts) == len(listed) and texts:
+            yield from self._of_texts(texts, path, names)
+            return
+        for joined in _joined_in(listed, self._is_known):
+            if self.like.is_like(joined):
+                yield path, joined
+        for each in listed:
+            yield from self._judged(each, path, names, above)
+
+    def _of_texts(self, texts: list[str], path: str, names: tuple[str, ...]) -> Found:
+        """Judges a list of texts: each, and all of them as one."""
+        is_of_names = self._naming(names) is not Naming.TALK and all(map(_CODE.fullmatch, texts))
+        whole = " ".join(texts)
+        if self.like.is_like(whole) or self.like.is_like("".join(texts)):
+            yield path, whole
+        elif not is_of_names and not self._is_question(whole, names, Naming.NEUTRAL):
+            doubted = [
+                each for each in texts if self._is_doubtful(each, names, read_as(each).texts, len(texts))
+            ]
+            naming = self._naming(names)
+            is_long = naming is Naming.NEUTRAL and self._is_long(whole)
+            constants = all(map(self.is_constant, texts))
+            if doubted and not is_long:
+                yield path, doubted[0]
+            elif naming is Naming.NEUTRAL and len(texts) >= _VECTOR and not is_long and not constants:
+                yield path, whole
+
+    def _of_conversation(
+        self, listed: list[Any], path: str, names: tuple[str, ...], above: frozenset[int]
+    ) -> Found:
+        """Judges what is in a list of messages and is none, and the other fields of the messages. A
+        message that the first request does not have is none of its turns."""
+        for each in listed:
+            if is_message(each):
+                for name, inner in own_fields(each):
+                    if not (isinstance(inner, str) and inner == listed_text(each)):
+                        yield from self._judged(inner, f"{path}.{name}", (name, *names), above)
+            elif not self._is_known(each):
+                yield from self._judged(each, path, names, above)
+
+    def _is_conversation(self, listed: list[Any]) -> bool:
+        """Returns True iff messages of the first request are in a list: any one, or most of the texts in
+        a list of texts alone."""
+        known = [each for each in listed if self._is_known(each)]
+        if all(isinstance(each, str) for each in listed):
+            return len(known) > 1 and 2 * len(known) >= len(listed)
+        return bool(known)
+
+    def _is_known(self, element: Any) -> bool:
+        return any(told(each.text).squeezed in self._known for each in spoken_in(element) if each.text)
+
+
+def _is_sign(text: str) -> bool:
+    """Returns True iff a text is a single word, an id, a date or the like."""
+    stripped = text.strip()
+    if len(stripped) > _LONGEST_WORD or len(stripped.split()) > 1:
+        return False
+    if not stripped.isascii() and told(stripped).size > 1 and len(stripped) > _LONGEST_UNSPACED:
+        return False
+    return _SIGN.fullmatch(stripped) is not None or not any(map(str.isalnum, stripped))
+
+
+def _joined_in(listed: Sequence[Any], is_known: Callable[[Any], bool]) -> Iterator[str]:
+    """Yields the texts that the elements of a list have in the same field, joined, as they are pieces of
+    a text in a stream or in a list of tokens. Leaves out the messages that ``is_known`` names."""
+    joined = dict[str, list[str]]()
+    for each in listed:
+        for name, text in _texts_in(each, "", _LEVELS, is_known):
+            joined.setdefault(name, []).append(text)
+    for texts in joined.values():
+        if len(texts) > 1:
+            yield "".join(texts)
+            yield " ".join(texts)
+
+
+def _texts_in(
+    value: Any, name: str, levels: int, is_known: Callable[[Any], bool]
+) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield name, value
+    elif not levels or is_known(value):
+        return
+    elif isinstance(value, Mapping):
+        for key, each in cast("Mapping[Any, Any]", value).items():
+            yield from _texts_in(each, f"{name}.{key}", levels - 1, is_known)
+    elif isinstance(value, (list, tuple)):
+        for each in cast("Sequence[Any]", value):
+            yield from _texts_in(each, f"{name}.", levels - 1, is_known)

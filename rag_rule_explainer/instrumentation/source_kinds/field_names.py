@@ -1,0 +1,128 @@
+"""This module tells by its name what a field beside the messages may be: something of a conversation, or
+something that belongs to no conversation, such as an option, a profile or a document."""
+
+import re
+from collections.abc import Iterable
+from enum import Enum
+from functools import lru_cache
+
+
+class Naming(Enum):
+    """A ``Naming`` is what a name says about a field: ``TALK``, it is something of a conversation, such
+    as a summary; ``OTHER``, it is something else, such as an option; ``NEUTRAL``, it says neither."""
+
+    TALK = "talk"
+    OTHER = "other"
+    NEUTRAL = "neutral"
+
+
+def _named(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_TALK = _named(
+    """abstract archive bot caption captions chat chats chunk chunks conversation conversations delta
+    deltas dialog dialogs dialogue dialogues diff digest draft drafts earlier embedding embeddings entity
+    entities gist headline highlight highlights histories history initials intent intents keyphrases
+    keyword keywords last log logs memories memory minutes monologue note notes patch patches
+    previous quote quotes quoted recap recaps remark remarks replies reply said scratchpad sentiment
+    speech subject subtitle subtitles summaries summary talk thought thoughts title titles token tokens
+    topic topics transcript transcripts translated translation translations turn turns utterance
+    utterances vector vectors"""
+)
+_OTHER = _named(
+    """account accounts address agent agents alias aliases allowed app args assistant author avatar bank
+    base blocked brand branch budget bucket build callbacks capabilities catalog catalogue categories
+    category channel city class client codes collection company config configuration constraints contact
+    corpus countries country credentials currency customer database day deadline debug department
+    departments description device directory docs document documents domain email employee employer
+    endpoint engine env environment experiment experiments faq faqs features filter filters flag flags
+    folder format function functions glossary greeting group guide guideline guidelines guardrails
+    headers host hours id ids index industry instruction instructions interests inventory items job key
+    keys kind knowledge label labels lang language languages level license limit limits links list
+    locale locales location manual max menu metadata metric min mode model models name names now
+    numeric office offices operator options order orders org organisation organization owner page
+    parameters params passages path permission permissions persona person phone plan plans platform
+    policies policy preamble preference preferences price prices pricing priority product products
+    profile prompt prompts provider quota region request requester retriever retrieval role roles rules
+    schema scope scopes score scores search secret section sections seed selector separator separators
+    server service services session settings shop sites site sku skus source sources spec specification
+    staff status steps stock stop store style styles system tag tags team template templates tenant
+    tenants terms threshold thresholds tier time timeout timezone tone tool toolkit tools type types tz
+    unit units uri url urls user username users version warehouse weight weights window workspace zone
+    address addresses ages birthday date dates file files filename example examples few shot shots
+    signature voice"""
+)
+_OF_OPTIONS = _named(
+    """budget class cls count_limit delimiter dim dimensions dir enabled encoding endpoint factor folder
+    format id ids key kind language limit level locale max min mode model name path policy prefix
+    prompt schema separator size store strategy suffix table template threshold timeout ttl type uri url
+    uuid version window"""
+)
+"""The last words of names of options, also where the option is about a conversation, as in
+"history_limit"."""
+_QUESTIONS = _named("question query input q prompt text message content ask request user_input")
+_COUNTS = _named("count counts number num n total length len sum nr amount")
+_BEFORE = _named("max min use enable disable include is has with show keep")
+"""The first words of names of options, as in "max_tokens"."""
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+@lru_cache(maxsize=4096)
+def parts_of(name: str) -> tuple[str, ...]:
+    """Returns the words of a name, such as "chat" and "log" of ``chatLog``, in small letters."""
+    return tuple(each.lower() for each in _PARTS.findall(name))
+
+
+@lru_cache(maxsize=4096)
+def naming_of(name: str) -> Naming:
+    """Returns what a name says about the field that has it."""
+    parts = parts_of(name)
+    if not parts:
+        return Naming.NEUTRAL
+    if parts[-1] in _OF_OPTIONS or parts[0] in _BEFORE or name.lower() in {"few_shot", "messages"}:
+        return Naming.OTHER
+    if not _TALK.isdisjoint(parts):
+        return Naming.TALK
+    return Naming.NEUTRAL if _OTHER.isdisjoint(parts) else Naming.OTHER
+
+
+def naming_in(names: Iterable[str]) -> Naming:
+    """Returns what the names of a field and of the fields around it say; ``names``: from the inside out.
+    The innermost one that says anything decides, but a field inside documents, products or tools, such
+    as a title, is one of these."""
+    said = Naming.NEUTRAL
+    for each in names:
+        here = naming_of(each)
+        if is_of_records(each) or (here is Naming.OTHER and said is Naming.NEUTRAL):
+            return Naming.OTHER
+        if said is Naming.NEUTRAL:
+            said = here
+    return said
+
+
+_RECORDS = _named(
+    """catalog catalogue corpus docs document documents example examples faq faqs functions glossary
+    inventory items knowledge menu orders passages plans policies products schema shots skus tools"""
+)
+
+
+_OF_REPLIES = frozenset({"usage", "token_usage", "usage_metadata", "response_metadata", "logprobs"})
+"""The names of what a model's reply came with."""
+
+
+def is_of_records(name: str) -> bool:
+    """Returns True iff what has this name are records of their own, such as documents, which have titles
+    and summaries themselves."""
+    parts = parts_of(name)
+    return bool(parts) and (parts[-1] in _RECORDS or name in _OF_REPLIES)
+
+
+def is_count(name: str) -> bool:
+    """Returns True iff a name is that of a number of something, which is no limit."""
+    return naming_of(name) is not Naming.OTHER and not _COUNTS.isdisjoint(parts_of(name))
+
+
+def is_question(name: str) -> bool:
+    """Returns True iff a name is that of the user's question."""
+    return not _QUESTIONS.isdisjoint({name.lower(), *parts_of(name)[-1:]})
