@@ -1,5 +1,5 @@
-"""What stands beside the messages of a conversation: forms that were made of its turns, and innocent data,
-each under a name that applications give it."""
+"""What stands beside the messages of a conversation: forms that were made of its turns, and innocent
+data, each under a name that applications give it."""
 
 import base64
 import codecs
@@ -51,13 +51,17 @@ def coloured_inside(texts: Sequence[str]) -> str:
 
 def in_spans(texts: Sequence[str]) -> str:
     words = " ".join(texts).split()
-    return "".join(f'<span class="w" data-i="{at}">{html.escape(each)}</span> ' for at, each in enumerate(words))
+    return "".join(
+        f'<span class="w" data-i="{at}">{html.escape(each)}</span> ' for at, each in enumerate(words)
+    )
 
 
 def subtitles(texts: Sequence[str], sign: str) -> str:
     halves = [half for each in texts for half in (each[: len(each) // 2], each[len(each) // 2 :])]
     times = [f"00:00:0{at}{sign}000 --> 00:00:0{at + 1}{sign}000" for at in range(len(halves))]
-    return "\n\n".join(f"{at}\n{one}\n{half}" for at, (one, half) in enumerate(zip(times, halves, strict=True), 1))
+    return "\n\n".join(
+        f"{at}\n{one}\n{half}" for at, (one, half) in enumerate(zip(times, halves, strict=True), 1)
+    )
 
 
 def hexdump(texts: Sequence[str]) -> str:
@@ -88,7 +92,10 @@ def deltas(texts: Sequence[str]) -> list[Any]:
 
 
 def logprobs(texts: Sequence[str]) -> list[Any]:
-    return [{"token": each, "logprob": -0.1, "bytes": list(each.encode())} for each in pieces("\n".join(texts), 4)]
+    return [
+        {"token": each, "logprob": -0.1, "bytes": list(each.encode())}
+        for each in pieces("\n".join(texts), 4)
+    ]
 
 
 def initials(texts: Sequence[str]) -> str:
@@ -96,11 +103,16 @@ def initials(texts: Sequence[str]) -> str:
 
 
 def json_patches(texts: Sequence[str]) -> list[Any]:
-    return [{"op": "add", "path": f"/messages/{at}/content", "value": each} for at, each in enumerate(texts)]
+    return [
+        {"op": "add", "path": f"/messages/{at}/content", "value": each} for at, each in enumerate(texts)
+    ]
 
 
 def patched_letters(texts: Sequence[str]) -> list[Any]:
-    return [{"op": "str_ins", "path": "/0/content", "pos": at, "str": each} for at, each in enumerate(pieces(texts[-1]))]
+    return [
+        {"op": "str_ins", "path": "/0/content", "pos": at, "str": each}
+        for at, each in enumerate(pieces(texts[-1]))
+    ]
 
 
 def wrapped(texts: Sequence[str]) -> str:
@@ -115,7 +127,10 @@ FORMS: dict[str, tuple[str, Callable[[list[str]], Any]]] = {
     "VTT": ("track", lambda said: "WEBVTT\n\n" + subtitles(said, ".")),
     "pieces of a stream": ("chunks", lambda said: pieces("\n".join(said))),
     "deltas": ("stream", deltas),
-    "events of a stream": ("sse", lambda said: "\n\n".join(f"data: {json.dumps(each)}" for each in deltas(said))),
+    "events of a stream": (
+        "sse",
+        lambda said: "\n\n".join(f"data: {json.dumps(each)}" for each in deltas(said)),
+    ),
     "a hexadecimal dump": ("dump", hexdump),
     "counts of words": ("words", lambda said: dict(collections.Counter(bare_words(said)))),
     "words in order of the alphabet": ("vocabulary", lambda said: sorted(set(bare_words(said)))),
@@ -135,18 +150,33 @@ FORMS: dict[str, tuple[str, Callable[[list[str]], Any]]] = {
     "a summary under any name": ("about", lambda _: SUMMARY),
     "topics": ("topics", lambda _: ["access", "billing"]),
     "an intent": ("last_intent", lambda _: "billing"),
-    "entities": ("entities", lambda _: [{"type": "person", "value": "Ann"}, {"type": "place", "value": "Bonn"}]),
+    "entities": (
+        "entities",
+        lambda _: [{"type": "person", "value": "Ann"}, {"type": "place", "value": "Bonn"}],
+    ),
     "a name": ("who", lambda _: "Keller"),
     "a number": ("found", lambda _: 4711),
     "a list of tokens": ("pieces", lambda said: re.findall(r"\w+|\W", " ".join(said))),
     "tokens with chances": ("raw", logprobs),
-    "numbers of tokens": ("encoded", lambda said: [zlib.crc32(each.encode()) % 50257 for each in " ".join(said).split()]),
-    "a diff": ("changes", lambda said: "\n".join(difflib.unified_diff([""], said, "a", "b", lineterm=""))),
-    "a diff with lines cut": ("patch", lambda said: "\n".join(f"+{each}" for each in wrapped(said).splitlines())),
+    "numbers of tokens": (
+        "encoded",
+        lambda said: [zlib.crc32(each.encode()) % 50257 for each in " ".join(said).split()],
+    ),
+    "a diff": (
+        "changes",
+        lambda said: "\n".join(difflib.unified_diff([""], said, "a", "b", lineterm="")),
+    ),
+    "a diff with lines cut": (
+        "patch",
+        lambda said: "\n".join(f"+{each}" for each in wrapped(said).splitlines()),
+    ),
     "JSON patches": ("ops", json_patches),
     "patches of letters": ("edits", patched_letters),
     "base64 in lines": ("blob", lambda said: base64.encodebytes("\n".join(said * 3).encode()).decode()),
-    "base64 in a list": ("parts", lambda said: pieces(base64.b64encode("\n".join(said).encode()).decode(), 20)),
+    "base64 in a list": (
+        "parts",
+        lambda said: pieces(base64.b64encode("\n".join(said).encode()).decode(), 20),
+    ),
     "a quoted-printable e-mail": ("mail", e_mail),
     "reversed": ("mirror", lambda said: " ".join(said)[::-1]),
     "ROT13": ("rot", lambda said: codecs.encode("\n".join(said), "rot13")),
@@ -157,25 +187,45 @@ FORMS: dict[str, tuple[str, Callable[[list[str]], Any]]] = {
     "lines that were cut": ("page_text", wrapped),
     "a table": ("grid", lambda said: [[at, *each.split()] for at, each in enumerate(said)]),
     "documents": ("recalled", lambda said: [Document(each) for each in said]),
-    "Markdown with marks": ("md", lambda said: "\n".join(" ".join(f"**{word}**" for word in each.split()) for each in said)),
+    "Markdown with marks": (
+        "md",
+        lambda said: "\n".join(" ".join(f"**{word}**" for word in each.split()) for each in said),
+    ),
     "words with slashes": ("slug", lambda said: "-".join(bare_words(said[:2]))),
     "letters with spaces": ("spaced", lambda said: " ".join("\n".join(said))),
     "keys": ("seen", lambda said: dict.fromkeys(said, True)),
-    "XML": ("xml", lambda said: "".join(f"<t>{''.join(f'<w>{word}</w>' for word in each.split())}</t>" for each in said)),
+    "XML": (
+        "xml",
+        lambda said: "".join(
+            f"<t>{''.join(f'<w>{word}</w>' for word in each.split())}</t>" for each in said
+        ),
+    ),
     "compressed": ("packed", lambda said: zlib.compress("\n".join(said).encode())),
 }
 
 STYLE = "Answer in whole sentences. Be kind and brief, and never promise what the shop cannot do. " * 8
 INNOCENT: dict[str, tuple[str, Any]] = {
-    "a profile": ("user", {"name": "Ann Smith", "language": "English", "plan": "gold", "age": 41, "city": "New York"}),
-    "a customer": ("customer", {"id": "c-17", "company": "Acme Corp Ltd", "tier": "B2B", "since": "2019-04-01"}),
-    "an address": ("profile", {"address": {"street": "12 Elm Street", "zip": "10115", "country": "Germany"}}),
+    "a profile": (
+        "user",
+        {"name": "Ann Smith", "language": "English", "plan": "gold", "age": 41, "city": "New York"},
+    ),
+    "a customer": (
+        "customer",
+        {"id": "c-17", "company": "Acme Corp Ltd", "tier": "B2B", "since": "2019-04-01"},
+    ),
+    "an address": (
+        "profile",
+        {"address": {"street": "12 Elm Street", "zip": "10115", "country": "Germany"}},
+    ),
     "a locale": ("locale", "en-US"),
     "a language": ("language", "English"),
     "a time zone": ("timezone", "Europe/Berlin"),
     "a date": ("today", "2026-11-29"),
     "a date in words": ("date", "Sunday, 29 November 2026"),
-    "retrieval": ("retrieval", {"k": 4, "search_type": "mmr", "score_threshold": 0.5, "filter": {"year": 2024}}),
+    "retrieval": (
+        "retrieval",
+        {"k": 4, "search_type": "mmr", "score_threshold": 0.5, "filter": {"year": 2024}},
+    ),
     "a filter": ("filters", {"must": [{"key": "lang", "match": {"value": "en"}}]}),
     "weights": ("weights", {"bm25": 0.4, "dense": 0.6}),
     "a system prompt": ("system_prompt", "You are a helpful assistant of a bike shop. Answer briefly."),
@@ -185,34 +235,86 @@ INNOCENT: dict[str, tuple[str, Any]] = {
     "a style guide": ("style_guide", STYLE),
     "a long guide under any name": ("handbook", STYLE * 3),
     "tools": ("tools", ["search", "send_email", "pay"]),
-    "tools in a schema": ("tools", [{"type": "function", "function": {"name": "pay", "description": "Pays a bill of the shop.", "parameters": {"type": "object"}}}]),
+    "tools in a schema": (
+        "tools",
+        [
+            {
+                "type": "function",
+                "function": {
+                    "name": "pay",
+                    "description": "Pays a bill of the shop.",
+                    "parameters": {"type": "object"},
+                },
+            }
+        ],
+    ),
     "allowed actions": ("allowed", ["read", "write"]),
     "a thread": ("thread_id", "0b7c1a52-9b1e-4f57-8d1c-3f3f0c2f9e11"),
     "a conversation's id": ("conversation_id", "conv_89af12bc"),
     "a session's id": ("session_id", "s-42"),
     "flags": ("feature_flags", {"new_ui": True, "beta": False, "rerank": True}),
     "flags under any name": ("rollout", {"new_ui": True, "beta": False}),
-    "a catalogue": ("catalogue", [{"sku": "B-1", "name": "Blue bike", "description": "A light bike for the city.", "price": 499.0}, {"sku": "B-2", "name": "Red lamp", "description": "A lamp with two lights.", "price": 19.5}]),
+    "a catalogue": (
+        "catalogue",
+        [
+            {
+                "sku": "B-1",
+                "name": "Blue bike",
+                "description": "A light bike for the city.",
+                "price": 499.0,
+            },
+            {"sku": "B-2", "name": "Red lamp", "description": "A lamp with two lights.", "price": 19.5},
+        ],
+    ),
     "products": ("products", [{"title": "Blue bike", "summary": "A light bike.", "tags": ["city"]}]),
     "documents": ("documents", ["Refunds take fourteen days.", "The office opens at ten."]),
-    "Documents": ("docs", [Document("Refunds take fourteen days.", metadata={"source": "faq.md", "title": "Refunds"})]),
+    "Documents": (
+        "docs",
+        [Document("Refunds take fourteen days.", metadata={"source": "faq.md", "title": "Refunds"})],
+    ),
     "a FAQ": ("faq", [{"question": "How long do refunds take?", "answer": "Fourteen days."}]),
     "examples": ("examples", [{"input": "How long do refunds take?", "output": "Fourteen days."}]),
-    "few shots": ("few_shot", [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "Four."}]),
+    "few shots": (
+        "few_shot",
+        [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "Four."}],
+    ),
     "a model": ("model", "gpt-4o-mini"),
-    "options of a model": ("model_options", {"temperature": 0.2, "max_tokens": 4711, "stop": ["\n\n"], "top_p": 1}),
+    "options of a model": (
+        "model_options",
+        {"temperature": 0.2, "max_tokens": 4711, "stop": ["\n\n"], "top_p": 1},
+    ),
     "a limit": ("history_limit", 10),
     "a window": ("max_turns", 4),
     "a link": ("url", "https://example.com/docs/start?page=2"),
     "an e-mail": ("email", "ann@example.com"),
     "a key": ("api_key", f"sk-proj-{'aZ09' * 40}"),
     "headers": ("headers", {"User-Agent": "Mozilla/5.0 (X11; Linux)", "Accept": "application/json"}),
-    "a schema": ("output_schema", {"type": "object", "title": "Reply", "properties": {"ok": {"type": "boolean", "description": "True if all is well"}}}),
+    "a schema": (
+        "output_schema",
+        {
+            "type": "object",
+            "title": "Reply",
+            "properties": {"ok": {"type": "boolean", "description": "True if all is well"}},
+        },
+    ),
     "a format": ("response_format", "a table with two columns"),
     "a number": ("top_k", 5),
     "a number under any name": ("depth", 3),
     "a word under any name": ("variant", "b"),
-    "prices": ("prices", {"bike": 499, "lamp": 19, "bell": 7, "lock": 29, "tyre": 30, "seat": 25, "pump": 12, "bag": 60, "oil": 5}),
+    "prices": (
+        "prices",
+        {
+            "bike": 499,
+            "lamp": 19,
+            "bell": 7,
+            "lock": 29,
+            "tyre": 30,
+            "seat": 25,
+            "pump": 12,
+            "bag": 60,
+            "oil": 5,
+        },
+    ),
     "a question once more": ("question", ASKED[1]),
     "the original question": ("original_query", ASKED[1]),
     "roles": ("roles", ["admin", "editor"]),
@@ -230,5 +332,8 @@ INNOCENT: dict[str, tuple[str, Any]] = {
     "a currency": ("currency", "EUR"),
     "a deadline": ("deadline", "2026-12-01T10:00:00Z"),
     "categories": ("categories", ["Bikes & parts", "Lamps and bells"]),
-    "settings": ("settings", {"theme": "dark", "streaming": True, "retries": 3, "greeting": "Hello and welcome!"}),
+    "settings": (
+        "settings",
+        {"theme": "dark", "streaming": True, "retries": 3, "greeting": "Hello and welcome!"},
+    ),
 }

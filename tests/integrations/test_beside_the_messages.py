@@ -43,14 +43,18 @@ class Case:
 
 def explained(case: Case, ignore: Sequence[str] = ()) -> Explanation:
     kinds: Any = {"source_kinds": ["turns", "memory"], "miner": "exact", "question_of": str}
-    explainer = RuleExplainer(RunnableLambda(case.application), contains("is paid"), ignore=ignore, **kinds)
+    explainer = RuleExplainer(
+        RunnableLambda(case.application), contains("is paid"), ignore=ignore, **kinds
+    )
     return explainer.explain(case.given, case.config)
 
 
 def doubted_in(case: Case, ignore: Sequence[str] = ()) -> set[str]:
     """Returns the names of what is doubted, without a run of the application."""
     steady = Steady(tuple(ignore))
-    prompts = PromptSources.of([PromptMessage(*each) for each in ALL], as_turn("turns"), ["turns"], "remove")
+    prompts = PromptSources.of(
+        [PromptMessage(*each) for each in ALL], as_turn("turns"), ["turns"], "remove"
+    )
     memories = OwnMemories(Holdings(case.application), case.files, steady.is_ignored)
     data = {each: prompts.texts_of(each) for each in prompts.groups}
     more = {f"config.{name}": each for name, each in (case.config or {}).items()}

@@ -184,7 +184,9 @@ def own_fields(message: Any) -> Iterator[tuple[str, Any]]:
     for name, each in _fields_of(message):
         if name == "additional_kwargs" and isinstance(each, Mapping):
             yield from own_fields(each)
-        elif name not in _OWN_PARTS or (text is not None and name in _OF_MODELS and text not in str(each)):
+        elif name not in _OWN_PARTS or (
+            text is not None and name in _OF_MODELS and text not in str(each)
+        ):
             yield name, each
 
 

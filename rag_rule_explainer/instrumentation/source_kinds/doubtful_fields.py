@@ -8,7 +8,7 @@ size.
 
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 from enum import Enum
@@ -20,36 +20,25 @@ from uuid import UUID
 
 from ..rewinding.companies import is_of_own
 from .contents_beside import held_by, is_message, own_fields
-from .field_names import Naming, is_count, is_question, naming_in, naming_of
-from .likenesses import Likenesses
+from .doubtful_texts import DoubtfulTexts
+from .field_names import Naming, naming_in, naming_of
 from .listed_messages import listed_text, spoken_in
-from .readable_forms import MEDIA, is_encoded_media, read_as
+from .readable_forms import MEDIA, read_as
 from .turn_copies import told
 
 _LEVELS = 12
 _MOST = 5_000
 """The largest number of values that are judged."""
-_LONGEST_WORD = 64
-"""The length of the longest text without spaces that is taken for a word of a list of choices, an id, a
-date or the like."""
-_LONGEST_UNSPACED = 4
-"""The same for writings without spaces between words."""
+_LONGEST_NAME = 64
 _VECTOR = 8
 """The smallest number of numbers in a list that may say something of a text."""
-_LONGER = 8
-"""How many times as long as the conversation a text is that is no other form of it."""
-_LONG = 1_500
-"""The length of the shortest such text."""
-_PROSE = 0.8
-"""The smallest share of letters and spaces in it."""
-_ID = re.compile(
-    r"(?=[^ ]*\d)[\w.:/@+#-]+|https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[a-z]{2}(?:[-_][A-Z]{2})?"
-)
-"""Matches ids, dates, addresses and languages."""
-_SIGN = re.compile(r"[\w.:/@+#%&?=~,;*\\-]+")
 _CODE = re.compile(r"[a-z0-9]+(?:[-_.:/][A-Za-z0-9]+)*|[A-Z0-9_]+")
 """Matches names of tools, tags and choices."""
 _PLAIN = (bool, type(None), type, date, time, timedelta, UUID, PurePath, Enum, re.Pattern)
+_FEWEST = 3
+"""The smallest number of documents of which one may be like a reply."""
+_OF_DOCUMENTS = frozenset({"source", "doc_id", "document_id", "chunk_id", "page_content", "node_id"})
+"""The fields that show that a dict is a document."""
 _DOCUMENTS = frozenset({"Document", "BaseNode", "NodeWithScore", "BaseMedia"})
 
 Found: TypeAlias = Iterator[tuple[str, str]]
@@ -60,22 +49,18 @@ Found: TypeAlias = Iterator[tuple[str, str]]
 class DoubtfulFields:
     """A ``DoubtfulFields`` judges contents.
 
-    ``like``: recognises what depends on a turn. ``said``: the texts of all messages of the first request.
-    ``is_constant``: returns True iff the application's code has a text. ``is_ignored``: returns True iff
-    the user has said that the field with this name has nothing to do with the conversation.
+    ``_texts``: judges single texts and numbers. ``is_ignored``: returns True iff the user has said that
+    the field with this name has nothing to do with the conversation.
     """
 
-    like: Likenesses
-    said: Collection[str]
-    is_constant: Callable[[str], bool]
+    _texts: DoubtfulTexts
     is_ignored: Callable[[str], bool]
-    _trusts: bool = field(default=False, init=False)
     _is_held: bool = field(default=False, init=False)
     _visited: int = field(default=0, init=False)
     _known: frozenset[str] = field(default=frozenset(), init=False)
 
     def __post_init__(self) -> None:
-        self._known = frozenset(told(each).squeezed for each in self.said)
+        self._known = frozenset(told(each).squeezed for each in self._texts.said)
 
     def found_in(
         self,
@@ -91,7 +76,7 @@ class DoubtfulFields:
         is, from the inside out. ``trusts``: True if a field whose name says nothing is trusted.
         ``is_held``: True if the application holds the content, whose other objects of the user's are
         judged on their own."""
-        self._visited, self._trusts, self._is_held = 0, trusts, is_held
+        self._visited, self._texts.trusts, self._is_held = 0, trusts, is_held
         found = dict[str, str]()
         for at, text in self._judged(content, path, tuple(names), frozenset()):
             if not self.is_ignored(at):
@@ -100,25 +85,27 @@ class DoubtfulFields:
 
     def _judged(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
         self._visited += 1
-        if (
-            isinstance(value, _PLAIN)
-            or len(above) > _LEVELS
-            or id(value) in above
-            or self._visited > _MOST
-        ):
+        if isinstance(value, _PLAIN) or id(value) in above:
             return
-        if isinstance(value, Number):
-            if self._is_number_of_talk(value, names):
-                yield path, str(value)
+        if len(above) > _LEVELS or self._visited > _MOST:
+            if self._texts.naming(names) is not Naming.OTHER:
+                yield path, "..."
             return
         above |= {id(value)}
-        if isinstance(value, (str, bytes, bytearray, memoryview)):
+        if isinstance(value, Number):
+            if self._texts.is_number_of_talk(value, names):
+                yield path, str(value)
+        elif isinstance(value, (str, bytes, bytearray, memoryview)):
             yield from self._of_text(value, path, names, above)
         elif isinstance(value, Mapping):
             yield from self._of_mapping(cast("Mapping[Any, Any]", value), path, names, above)
         elif isinstance(value, (list, tuple, set, frozenset, deque)):
             yield from self._of_list(list(cast("Collection[Any]", value)), path, names, above)
-        elif is_message(value):
+        else:
+            yield from self._of_object(value, path, names, above)
+
+    def _of_object(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
+        if is_message(value):
             yield from self._of_message(value, path, names, above)
         elif not self._is_held or not is_of_own(value) or isinstance(value, FunctionType):
             is_document = any(each.__name__ in _DOCUMENTS for each in type(value).__mro__)
@@ -126,17 +113,6 @@ class DoubtfulFields:
             for name, each in held_by(value):
                 at = f"{path}.{name}" if name else path
                 yield from self._judged(each, at, (name, *inner) if name else inner, above)
-
-    def _naming(self, names: Iterable[str]) -> Naming:
-        said = naming_in(names)
-        return Naming.OTHER if said is Naming.NEUTRAL and self._trusts else said
-
-    def _is_number_of_talk(self, value: Any, names: tuple[str, ...]) -> bool:
-        name = names[0] if names else ""
-        if is_count(name) and (value in self.like.counts or naming_of(name) is Naming.TALK):
-            return True
-        said = self._naming(names)
-        return said is Naming.TALK or (said is Naming.NEUTRAL and self.like.is_rare_word(str(value)))
 
     def _of_text(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
         if not isinstance(value, str):
@@ -149,43 +125,10 @@ class DoubtfulFields:
                 yield from self._judged(each, path, names, above)
             return
         text = value if isinstance(value, str) else value.decode("utf-8", "replace")
-        if text.strip().isdecimal() and self._is_number_of_talk(int(text), names):
+        if text.strip().isdecimal() and self._texts.is_number_of_talk(int(text), names):
             yield path, text
-        if text.strip() and self._is_doubtful(text, names, read.texts):
+        if text.strip() and self._texts.is_doubtful(text, names, read.texts):
             yield path, text
-
-    def _is_doubtful(
-        self, text: str, names: tuple[str, ...], forms: Sequence[str], count: int = 1
-    ) -> bool:
-        """Returns True iff nothing speaks for a text. ``forms``: the texts that it may stand for;
-        ``count``: how many texts were beside it in a list, and it."""
-        naming = self._naming(names)
-        is_word = count == 1 and text.isalnum() and len(text) < _LONGEST_WORD
-        is_like = any(map(self.like.is_like, (text, *forms)))
-        if self._is_question(text, names, naming):
-            return False
-        if is_like and not (is_word and naming is Naming.OTHER):
-            return True
-        is_media = is_encoded_media(text.rpartition(";base64,")[2])
-        if naming is Naming.OTHER or is_media or self.is_constant(text):
-            return False
-        if self.like.is_rare_word(text):
-            return True
-        if naming is Naming.TALK:
-            return _ID.fullmatch(text.strip()) is None
-        return not _is_sign(text) and not self._is_long(text)
-
-    def _is_question(self, text: str, names: tuple[str, ...], naming: Naming) -> bool:
-        asked, one = told(self.like.question).words, told(text).words
-        if one == asked or not one.strip():
-            return True
-        name = names[0] if names else "input"
-        return is_question(name) and naming is not Naming.TALK and asked.endswith(one)
-
-    def _is_long(self, text: str) -> bool:
-        letters = sum(each.isalpha() or each.isspace() for each in text)
-        is_prose = letters >= _PROSE * len(text)
-        return is_prose and len(text) > max(_LONG, _LONGER * sum(map(len, self.said)))
 
     def _of_mapping(
         self, entries: Mapping[Any, Any], path: str, names: tuple[str, ...], above: frozenset[int]
@@ -198,23 +141,29 @@ class DoubtfulFields:
         is_list = len(of_words) == len(keys) > 0 and all(
             isinstance(entries[each], Number) for each in keys
         )
-        is_told = self.like.is_like(" ".join(keys)) or any(map(self._is_told_key, keys))
+        is_told = self._texts.like.is_like(" ".join(keys)) or any(map(self._is_told_key, keys))
         is_bag = is_list and not all(isinstance(entries[each], bool) for each in keys)
-        if is_told or (is_bag and len(keys) >= _VECTOR and self._naming(names) is Naming.NEUTRAL):
+        is_trie = all(len(each) == 1 and isinstance(entries[each], Mapping) for each in keys)
+        is_bag = (is_bag and len(keys) >= _VECTOR) or (bool(keys) and is_trie)
+        if is_told or (is_bag and self._texts.naming(names) is Naming.NEUTRAL):
             yield path, ", ".join(keys)
+        if not _OF_DOCUMENTS.isdisjoint(keys) and naming_in(names) is not Naming.TALK:
+            names = ("documents", *names)
         for key, each in entries.items():
-            name = key if isinstance(key, str) and len(key) < _LONGEST_WORD else ""
+            name = key if isinstance(key, str) and len(key) < _LONGEST_NAME else ""
             at = f"{path}.{name}" if name.isidentifier() else path
             yield from self._judged(each, at, (name, *names) if name else names, above)
 
     def _is_told_key(self, key: str) -> bool:
-        return " " in key and self.like.is_like(key)
+        return " " in key and self._texts.like.is_like(key)
 
     def _of_message(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
         """Judges the fields of a message beside what is said in it, and this too, unless it is one of the
         conversation's."""
         text = listed_text(value)
-        if told(text).squeezed not in self._known and self._is_doubtful(text, names, read_as(text).texts):
+        if told(text).squeezed not in self._known and self._texts.is_doubtful(
+            text, names, read_as(text).texts
+        ):
             yield path, text
         for name, each in own_fields(value):
             if each is not value and not (isinstance(each, str) and each == text):
@@ -228,34 +177,51 @@ class DoubtfulFields:
             return
         texts = [each for each in listed if isinstance(each, str)]
         numbers = [each for each in listed if type(each) is not bool and isinstance(each, Number)]
-        naming = self._naming(names)
+        naming = self._texts.naming(names)
         if len(numbers) == len(listed) and (len(listed) >= _VECTOR or naming is Naming.TALK):
             if listed and naming is not Naming.OTHER:
                 yield path, ", ".join(map(str, numbers[:_VECTOR]))
             return
-        if len(texts) == len(listed) and texts:
+        if naming is not Naming.OTHER and _is_of_places(listed):
+            yield path, str(listed[:_VECTOR])
+        elif len(texts) == len(listed) and texts:
             yield from self._of_texts(texts, path, names)
-            return
+        else:
+            yield from self._of_elements(listed, path, names, above)
+
+    def _of_elements(
+        self, listed: list[Any], path: str, names: tuple[str, ...], above: frozenset[int]
+    ) -> Found:
+        """Judges a list of any elements: each, and the pieces of a text that all of them have."""
         for joined in _joined_in(listed, self._is_known):
-            if self.like.is_like(joined):
+            if self._texts.like.is_like(joined):
                 yield path, joined
-        for each in listed:
-            yield from self._judged(each, path, names, above)
+        found = [[*self._judged(each, path, names, above)] for each in listed]
+        if not self._is_by_chance(sum(map(bool, found)), len(listed), self._texts.naming(names)):
+            yield from (one for each in found for one in each)
+
+    def _is_by_chance(self, doubted: int, of: int, naming: Naming) -> bool:
+        """Returns True iff so few of the elements that the application holds, such as documents, are like
+        a turn that a reply may have been made of them."""
+        return self._is_held and naming is Naming.OTHER and of >= _FEWEST and 2 * doubted < of
 
     def _of_texts(self, texts: list[str], path: str, names: tuple[str, ...]) -> Found:
         """Judges a list of texts: each, and all of them as one."""
-        is_of_names = self._naming(names) is not Naming.TALK and all(map(_CODE.fullmatch, texts))
+        is_of_names = self._texts.naming(names) is not Naming.TALK and all(map(_CODE.fullmatch, texts))
         whole = " ".join(texts)
-        if self.like.is_like(whole) or self.like.is_like("".join(texts)):
+        if self._texts.like.is_like(whole) or self._texts.like.is_like("".join(texts)):
             yield path, whole
-        elif not is_of_names and not self._is_question(whole, names, Naming.NEUTRAL):
+        elif not is_of_names and not self._texts.is_question(whole, names, Naming.NEUTRAL):
             doubted = [
-                each for each in texts if self._is_doubtful(each, names, read_as(each).texts, len(texts))
+                each
+                for each in texts
+                if self._texts.is_doubtful(each, names, read_as(each).texts, len(texts))
             ]
-            naming = self._naming(names)
-            is_long = naming is Naming.NEUTRAL and self._is_long(whole)
-            constants = all(map(self.is_constant, texts))
-            if doubted and not is_long:
+            naming = self._texts.naming(names)
+            is_long = naming is Naming.NEUTRAL and self._texts.is_long(whole)
+            constants = all(map(self._texts.is_constant, texts))
+            by_chance = self._is_by_chance(len(doubted), len(texts), naming)
+            if doubted and not is_long and not by_chance:
                 yield path, doubted[0]
             elif naming is Naming.NEUTRAL and len(texts) >= _VECTOR and not is_long and not constants:
                 yield path, whole
@@ -285,14 +251,11 @@ class DoubtfulFields:
         return any(told(each.text).squeezed in self._known for each in spoken_in(element) if each.text)
 
 
-def _is_sign(text: str) -> bool:
-    """Returns True iff a text is a single word, an id, a date or the like."""
-    stripped = text.strip()
-    if len(stripped) > _LONGEST_WORD or len(stripped.split()) > 1:
-        return False
-    if not stripped.isascii() and told(stripped).size > 1 and len(stripped) > _LONGEST_UNSPACED:
-        return False
-    return _SIGN.fullmatch(stripped) is not None or not any(map(str.isalnum, stripped))
+def _is_of_places(listed: Sequence[Any]) -> bool:
+    """Returns True iff a list has nothing but a few lists of numbers, as of places in a text."""
+    inner = [cast("Sequence[Any]", each) for each in listed if isinstance(each, (list, tuple))]
+    is_all = len(inner) == len(listed) > 1
+    return is_all and all(each and all(isinstance(one, Number) for one in each) for each in inner)
 
 
 def _joined_in(listed: Sequence[Any], is_known: Callable[[Any], bool]) -> Iterator[str]:

@@ -21,14 +21,14 @@ def _named(words: str) -> frozenset[str]:
 
 
 _TALK = _named(
-    """abstract archive bot caption captions chat chats chunk chunks conversation conversations delta
+    """abstract archive bot caption captions chat chats conversation conversations delta
     deltas dialog dialogs dialogue dialogues diff digest draft drafts earlier embedding embeddings entity
     entities gist headline highlight highlights histories history initials intent intents keyphrases
     keyword keywords last log logs memories memory minutes monologue note notes patch patches
     previous quote quotes quoted recap recaps remark remarks replies reply said scratchpad sentiment
     speech subject subtitle subtitles summaries summary talk thought thoughts title titles token tokens
     topic topics transcript transcripts translated translation translations turn turns utterance
-    utterances vector vectors"""
+    utterances vector vectors mood emotion"""
 )
 _OTHER = _named(
     """account accounts address agent agents alias aliases allowed app args assistant author avatar bank
@@ -51,12 +51,21 @@ _OTHER = _named(
     tenants terms threshold thresholds tier time timeout timezone tone tool toolkit tools type types tz
     unit units uri url urls user username users version warehouse weight weights window workspace zone
     address addresses ages birthday date dates file files filename example examples few shot shots
-    signature voice"""
+    signature voice allergies allowlist audience background banner benefits bio biography birth blocklist
+    calendar car column columns commit competitors context contract copyright course courses criteria
+    css curriculum deliveries delivery denylist dependencies diet disclaimer disclaimers discount
+    education employees event events excerpts fee fees footer framework gender guarantee
+    header hobbies hobby imprint indications insurance jargon lecture legal lesson libraries library
+    manufacturer market medication meetings mission motto nationality notice objective occupation
+    opening payment payments pet pets project projects readme recipe recipes repo repository returns
+    rubric rubrics schedule sector shipping skills sla slogan snippet snippets subscription
+    subscriptions sym symptoms table tables task tasks textbook theme ticket tickets uniform us vehicle
+    voices warranty weather website welcome wiki wording"""
 )
 _OF_OPTIONS = _named(
-    """budget class cls count_limit delimiter dim dimensions dir enabled encoding endpoint factor folder
-    format id ids key kind language limit level locale max min mode model name path policy prefix
-    prompt schema separator size store strategy suffix table template threshold timeout ttl type uri url
+    """budget class cls count_limit delimiter dim dimensions dir enabled encoding endpoint factor
+    filter filters folder format id ids key kind language limit level locale max min mode model
+    name path policy prefix prompt schema separator size store strategy suffix table template threshold timeout ttl type uri url
     uuid version window"""
 )
 """The last words of names of options, also where the option is about a conversation, as in
@@ -91,9 +100,12 @@ def naming_in(names: Iterable[str]) -> Naming:
     """Returns what the names of a field and of the fields around it say; ``names``: from the inside out.
     The innermost one that says anything decides, but a field inside documents, products or tools, such
     as a title, is one of these."""
-    said = Naming.NEUTRAL
+    said, is_around = Naming.NEUTRAL, False
     for each in names:
         here = naming_of(each)
+        if is_around and not _AROUND.isdisjoint(parts_of(each)[-1:]) and here is Naming.OTHER:
+            continue
+        is_around = is_around or each not in _TEXTS
         if is_of_records(each) or (here is Naming.OTHER and said is Naming.NEUTRAL):
             return Naming.OTHER
         if said is Naming.NEUTRAL:
@@ -101,9 +113,13 @@ def naming_in(names: Iterable[str]) -> Naming:
     return said
 
 
+_TEXTS = _named("text content value body data page_content")
+_AROUND = _named("background context event events metadata params request session notice user")
+"""The names that say nothing about what has a name of its own in it."""
 _RECORDS = _named(
     """catalog catalogue corpus docs document documents example examples faq faqs functions glossary
-    inventory items knowledge menu orders passages plans policies products schema shots skus tools"""
+    inventory items knowledge menu orders passages plans policies products schema shots skus ticket
+    tickets tools"""
 )
 
 
@@ -121,6 +137,18 @@ def is_of_records(name: str) -> bool:
 def is_count(name: str) -> bool:
     """Returns True iff a name is that of a number of something, which is no limit."""
     return naming_of(name) is not Naming.OTHER and not _COUNTS.isdisjoint(parts_of(name))
+
+
+_ORDERS = _named(
+    """description descriptions example examples faq faqs function functions guardrails guide guideline
+    guidelines instruction instructions persona policies policy preamble prompt prompts rules schema shots
+    system template templates tone tool tools"""
+)
+
+
+def is_of_orders(name: str) -> bool:
+    """Returns True iff a name is that of instructions, which speak of what a user says in general."""
+    return not _ORDERS.isdisjoint(parts_of(name))
 
 
 def is_question(name: str) -> bool:

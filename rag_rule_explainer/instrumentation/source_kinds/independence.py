@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .doubtful_fields import DoubtfulFields
+from .doubtful_texts import DoubtfulTexts
 from .likenesses import Likenesses
 from .own_memories import CODE, OwnMemories
 from .prompt_sources import PromptSources
@@ -32,12 +33,9 @@ def doubted_beside(
     turns = [each for each in prompts.held if each in prompts.groups]
     said = [each.text for each in prompts.spoken]
     known = {told(each).squeezed for each in memories.constants()}
-    fields = DoubtfulFields(
-        Likenesses([text for each in turns for text in prompts.texts_of(each)], prompts.asked),
-        said,
-        lambda text: told(text).squeezed in known,
-        memories.is_ignored,
-    )
+    like = Likenesses([text for each in turns for text in prompts.texts_of(each)], prompts.asked)
+    texts = DoubtfulTexts(like, said, lambda text: told(text).squeezed in known)
+    fields = DoubtfulFields(texts, memories.is_ignored)
     found = dict[str, str]()
     for name, contents in given.items():
         for content in contents:

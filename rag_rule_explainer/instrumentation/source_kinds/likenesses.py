@@ -29,6 +29,8 @@ _LEAST_CUT, _LEAST_INITIALS = 6, 4
 _CONTENT = 4
 """The smallest number of letters of a word that says what a text is about."""
 _LEAST_WORDS = 3
+_RUN = 3
+"""How many words of a message, one after the other, an id or a name of a file does not have by chance."""
 _SPREAD = 12
 """How many times as many words as a message has may be between its first word and its last one."""
 _SHARED = 0.7
@@ -56,6 +58,15 @@ class Likenesses:
         """Returns True iff a text is a name or a number of at least three digits in a turn, which the
         question does not have."""
         return told(text).squeezed in self._rare
+
+    def shares_words(self, text: str) -> bool:
+        """Returns True iff a text has a few words one after the other that a message has."""
+        words = told(text).words.split()
+        runs = (words[at : at + _RUN] for at in range(len(words) - _RUN + 1))
+        said = [told(each).words for each in self.turns]
+        return any(
+            f" {' '.join(run)} " in each and any(map(_is_content, run)) for run in runs for each in said
+        )
 
     @cached_property
     def counts(self) -> frozenset[int]:
