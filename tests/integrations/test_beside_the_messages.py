@@ -22,7 +22,8 @@ from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import Promp
 from rag_rule_explainer.instrumentation.source_kinds.taking_out import TakingOut
 from rag_rule_explainer.instrumentation.source_kinds.turn_remains import Copy
 from tests.instrumentation.source_kinds.test_prompt_sources import as_turn
-from tests.integrations.beside_forms import ASKED, FORMS, INNOCENT, SAID, TALK
+from tests.integrations.beside_forms import ASKED, FORMS, SAID, TALK
+from tests.integrations.beside_innocent import INNOCENT
 from tests.integrations.test_texts_made_of_turns import as_dicts, pairs
 from tests.integrations.test_turns_left_in_the_application import as_it_is, claims
 

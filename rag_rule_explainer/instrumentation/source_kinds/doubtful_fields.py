@@ -7,6 +7,7 @@ size.
 """
 
 import re
+import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -179,7 +180,7 @@ class DoubtfulFields:
         numbers = [each for each in listed if type(each) is not bool and isinstance(each, Number)]
         naming = self._texts.naming(names)
         if len(numbers) == len(listed) and (len(listed) >= _VECTOR or naming is Naming.TALK):
-            if listed and naming is not Naming.OTHER:
+            if listed and (naming is not Naming.OTHER or self._texts.like.is_like(_of_signs(numbers))):
                 yield path, ", ".join(map(str, numbers[:_VECTOR]))
             return
         if naming is not Naming.OTHER and _is_of_places(listed):
@@ -249,6 +250,11 @@ class DoubtfulFields:
 
     def _is_known(self, element: Any) -> bool:
         return any(told(each.text).squeezed in self._known for each in spoken_in(element) if each.text)
+
+
+def _of_signs(numbers: Sequence[Any]) -> str:
+    """Returns the text whose signs have these numbers."""
+    return "".join(chr(each) for each in numbers if isinstance(each, int) and 8 < each <= sys.maxunicode)
 
 
 def _is_of_places(listed: Sequence[Any]) -> bool:

@@ -21,52 +21,55 @@ def _named(words: str) -> frozenset[str]:
 
 
 _TALK = _named(
-    """abstract archive bot caption captions chat chats conversation conversations delta
-    deltas dialog dialogs dialogue dialogues diff digest draft drafts earlier embedding embeddings entity
-    entities gist headline highlight highlights histories history initials intent intents keyphrases
-    keyword keywords last log logs memories memory minutes monologue note notes patch patches
-    previous quote quotes quoted recap recaps remark remarks replies reply said scratchpad sentiment
-    speech subject subtitle subtitles summaries summary talk thought thoughts title titles token tokens
-    topic topics transcript transcripts translated translation translations turn turns utterance
-    utterances vector vectors mood emotion"""
+    """abstract archive bot caption captions chat chats conversation conversations delta deltas
+    dialog dialogs dialogue dialogues diff digest draft drafts earlier embedding embeddings
+    emotion entities entity gist headline highlight highlights histories history initials intent
+    intents keyphrases keyword keywords last log logs memories memory minutes monologue mood next
+    note notes patch patches previous quote quoted quotes recap recaps remark remarks replies
+    reply said scratchpad sentiment speech subject subtitle subtitles summaries summary talk
+    thought thoughts title titles token tokens topic topics transcript transcripts translated
+    translation translations turn turns utterance utterances vector vectors"""
 )
 _OTHER = _named(
-    """account accounts address agent agents alias aliases allowed app args assistant author avatar bank
-    base blocked brand branch budget bucket build callbacks capabilities catalog catalogue categories
-    category channel city class client codes collection company config configuration constraints contact
-    corpus countries country credentials currency customer database day deadline debug department
-    departments description device directory docs document documents domain email employee employer
-    endpoint engine env environment experiment experiments faq faqs features filter filters flag flags
-    folder format function functions glossary greeting group guide guideline guidelines guardrails
-    headers host hours id ids index industry instruction instructions interests inventory items job key
-    keys kind knowledge label labels lang language languages level license limit limits links list
-    locale locales location manual max menu metadata metric min mode model models name names now
-    numeric office offices operator options order orders org organisation organization owner page
-    parameters params passages path permission permissions persona person phone plan plans platform
-    policies policy preamble preference preferences price prices pricing priority product products
-    profile prompt prompts provider quota region request requester retriever retrieval role roles rules
-    schema scope scopes score scores search secret section sections seed selector separator separators
-    server service services session settings shop sites site sku skus source sources spec specification
-    staff status steps stock stop store style styles system tag tags team template templates tenant
-    tenants terms threshold thresholds tier time timeout timezone tone tool toolkit tools type types tz
-    unit units uri url urls user username users version warehouse weight weights window workspace zone
-    address addresses ages birthday date dates file files filename example examples few shot shots
-    signature voice allergies allowlist audience background banner benefits bio biography birth blocklist
-    calendar car column columns commit competitors context contract copyright course courses criteria
-    css curriculum deliveries delivery denylist dependencies diet disclaimer disclaimers discount
-    education employees event events excerpts fee fees footer framework gender guarantee
-    header hobbies hobby imprint indications insurance jargon lecture legal lesson libraries library
-    manufacturer market medication meetings mission motto nationality notice objective occupation
-    opening payment payments pet pets project projects readme recipe recipes repo repository returns
-    rubric rubrics schedule sector shipping skills sla slogan snippet snippets subscription
-    subscriptions sym symptoms table tables task tasks textbook theme ticket tickets uniform us vehicle
-    voices warranty weather website welcome wiki wording"""
+    """abilities account accounts address addresses agent agents ages alias aliases allergies allowed
+    allowlist app args assistant audience author avatar background bank banner base benefits bio
+    biography birth birthday blocked blocklist branch brand bucket budget build calendar callbacks
+    candidate candidates capabilities car catalog catalogue categories category channel choice
+    choices city class client codes collection column columns commit company competitors config
+    configuration constraints contact context contract copyright corpus countries country course
+    courses credentials criteria cron css currency curriculum customer database date dates day
+    deadline debug deliveries delivery denylist department departments dependencies description
+    device diet directory disclaimer disclaimers discount docs document documents domain education
+    email employee employees employer endpoint engine env environment event events example
+    examples excerpts experiment experiments fallback faq faqs features fee fees few file filename
+    files filter filters flag flags folder footer forbidden format framework function functions
+    gender glossary greeting group guarantee guardrails guide guideline guidelines header headers
+    hobbies hobby host hours id ids imprint index indications industry instruction instructions
+    insurance interests intro inventory items jargon job jurisdiction kb key keys kind knowledge
+    label labels lang language languages lecture legal lesson level libraries library license
+    limit limits links list locale locales location manual manufacturer market max medication
+    meetings menu metadata metric min mission mode model models motto name names nationality nodes
+    notice now numeric objective occupation office offices opening operator options order orders
+    org organisation organization owner page parameters params passages path pattern patterns
+    payment payments permission permissions person persona pet pets phone placeholder plan plans
+    platform policies policy preamble preference preferences price prices pricing priority product
+    products profile project projects prompt prompts provider quota rankings readme recipe recipes
+    region repo repository request requester results retrieval retriever returns role roles rubric
+    rubrics rules schedule schema scope scopes score scores search secret section sections sector
+    seed selector separator separators server service services session settings shipping shop shot
+    shots signature site sites skills sku skus sla slogan snippet snippets source sources spec
+    specification staff status steps stock stop store style styles subscription subscriptions
+    survey sym symptoms system table tables tag tags task tasks team template templates tenant
+    tenants terms textbook theme threshold thresholds ticket tickets tier time timeout timezone
+    tone tones tool toolkit tools type types tz uniform unit units uri url urls us user username
+    users vehicle version voice voices warehouse warranty weather website weight weights welcome
+    wiki window wording workspace zone"""
 )
 _OF_OPTIONS = _named(
-    """budget class cls count_limit delimiter dim dimensions dir enabled encoding endpoint factor
-    filter filters folder format id ids key kind language limit level locale max min mode model
-    name path policy prefix prompt schema separator size store strategy suffix table template threshold timeout ttl type uri url
-    uuid version window"""
+    """budget class cls delimiter dim dimensions dir enabled encoding endpoint factor filter filters
+    folder format id ids key kind language level limit locale max min mode model name path policy
+    prefix prompt schema separator size store strategy suffix table template threshold timeout ttl
+    type uri url uuid version window"""
 )
 """The last words of names of options, also where the option is about a conversation, as in
 "history_limit"."""
@@ -117,9 +120,9 @@ _TEXTS = _named("text content value body data page_content")
 _AROUND = _named("background context event events metadata params request session notice user")
 """The names that say nothing about what has a name of its own in it."""
 _RECORDS = _named(
-    """catalog catalogue corpus docs document documents example examples faq faqs functions glossary
-    inventory items knowledge menu orders passages plans policies products schema shots skus ticket
-    tickets tools"""
+    """candidates catalog catalogue chunks corpus docs document documents example examples faq faqs
+    functions glossary inventory items kb knowledge menu nodes orders passages plans policies
+    product products results schema shots skus survey ticket tickets tools"""
 )
 
 
