@@ -78,6 +78,7 @@ class DoubtfulFields:
         ``is_held``: True if the application holds the content, whose other objects of the user's are
         judged on their own."""
         self._visited, self._texts.trusts, self._is_held = 0, trusts, is_held
+        self._texts.trusts_short = is_held
         found = dict[str, str]()
         for at, text in self._judged(content, path, tuple(names), frozenset()):
             if not self.is_ignored(at):
@@ -210,7 +211,8 @@ class DoubtfulFields:
         """Judges a list of texts: each, and all of them as one."""
         is_of_names = self._texts.naming(names) is not Naming.TALK and all(map(_CODE.fullmatch, texts))
         whole = " ".join(texts)
-        if self._texts.like.is_like(whole) or self._texts.like.is_like("".join(texts)):
+        is_one = not self._is_by_chance(0, len(texts), self._texts.naming(names))
+        if is_one and any(map(self._texts.like.is_like, (whole, "".join(texts)))):
             yield path, whole
         elif not is_of_names and not self._texts.is_question(whole, names, Naming.NEUTRAL):
             doubted = [

@@ -11,6 +11,7 @@ from .likenesses import Likenesses
 from .readable_forms import is_encoded_media
 from .turn_copies import told
 
+_SHORT = 3
 _LONGEST_WORD = 64
 """The length of the longest text without spaces that is taken for a word of a list of choices, an id, a
 date or the like."""
@@ -48,6 +49,8 @@ class DoubtfulTexts:
     said: Collection[str]
     is_constant: Callable[[str], bool]
     trusts: bool = False
+    trusts_short: bool = False
+    """True if a text of a few words is trusted, as the application holds it from before the run."""
 
     def naming(self, names: Iterable[str]) -> Naming:
         """Returns what the names of a field say, from the inside out."""
@@ -85,6 +88,8 @@ class DoubtfulTexts:
             return True
         if naming is Naming.TALK:
             return _ID.fullmatch(text.strip()) is None
+        if self.trusts_short and len(text.split()) <= _SHORT:
+            return False
         return self.like.shares_words(text) if _is_sign(text) else not self.is_long(text)
 
     def is_question(self, text: str, names: tuple[str, ...], naming: Naming) -> bool:

@@ -26,7 +26,7 @@ _TALK = _named(
     emotion entities entity gist headline highlight highlights histories history initials intent
     intents keyphrases keyword keywords last log logs memories memory minutes monologue mood next
     note notes patch patches previous quote quoted quotes recap recaps remark remarks replies
-    reply said scratchpad sentiment speech subject subtitle subtitles summaries summary talk
+    reply scratchpad sentiment speech subject subtitle subtitles summaries summary talk
     thought thoughts title titles token tokens topic topics transcript transcripts translated
     translation translations turn turns utterance utterances vector vectors"""
 )
