@@ -211,7 +211,8 @@ class DoubtfulFields:
         """Judges a list of texts: each, and all of them as one."""
         is_of_names = self._texts.naming(names) is not Naming.TALK and all(map(_CODE.fullmatch, texts))
         whole = " ".join(texts)
-        is_one = not self._is_by_chance(0, len(texts), self._texts.naming(names))
+        is_reply = any(map(self._texts.like.is_like, texts))
+        is_one = not is_reply or not self._is_by_chance(0, len(texts), self._texts.naming(names))
         if is_one and any(map(self._texts.like.is_like, (whole, "".join(texts)))):
             yield path, whole
         elif not is_of_names and not self._texts.is_question(whole, names, Naming.NEUTRAL):

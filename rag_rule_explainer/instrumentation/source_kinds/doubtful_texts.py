@@ -11,7 +11,7 @@ from .likenesses import Likenesses
 from .readable_forms import is_encoded_media
 from .turn_copies import told
 
-_SHORT = 3
+_SHORT = 4
 _LONGEST_WORD = 64
 """The length of the longest text without spaces that is taken for a word of a list of choices, an id, a
 date or the like."""
