@@ -8,6 +8,7 @@ from typing import Any
 
 from .doubtful_fields import DoubtfulFields
 from .doubtful_texts import DoubtfulTexts
+from .field_names import Naming, naming_of
 from .likenesses import Likenesses
 from .own_memories import CODE, OwnMemories
 from .prompt_sources import PromptSources
@@ -47,7 +48,10 @@ def doubted_beside(
             fields.found_in(each.content, each.path, [each.name], trusts=each.is_global, is_held=True)
         )
     for path, content in _read_by(memories):
-        found.update(fields.found_in(content, path, [Path(path).stem, Path(path).parent.name]))
+        # A folder may say that a file is of a conversation, as "sessions/chat/17.json", but not the opposite.
+        folder = Path(path).parent.name
+        around = [folder] if naming_of(folder) is Naming.TALK else []
+        found.update(fields.found_in(content, path, [Path(path).stem, *around]))
     if found:
         first, *others = found
         for identity in turns:
