@@ -48,7 +48,7 @@ def doubted_beside(
             fields.found_in(each.content, each.path, [each.name], trusts=each.is_global, is_held=True)
         )
     for path, content in _read_by(memories):
-        # A folder may say that a file is of a conversation, as "sessions/chat/17.json", but not the opposite.
+        # A folder may say that a file is of a conversation, as "chats/17.json", not the opposite.
         folder = Path(path).parent.name
         around = [folder] if naming_of(folder) is Naming.TALK else []
         found.update(fields.found_in(content, path, [Path(path).stem, *around]))
