@@ -44,6 +44,9 @@ def doubted_beside(
     for content in remembered:
         found.update(fields.found_in(content, "beside", trusts=True))
     for each in memories.contents(objects):
+        is_of_talk = naming_of(each.name) is Naming.TALK
+        if each.is_constant and not is_of_talk and not like.is_like(str(each.content)):
+            continue
         found.update(
             fields.found_in(each.content, each.path, [each.name], trusts=each.is_global, is_held=True)
         )

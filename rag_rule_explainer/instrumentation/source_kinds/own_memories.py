@@ -21,6 +21,7 @@ from ..shared_state.contents import is_collection, is_frameworks
 from ..shared_state.held import Held
 from ..shared_state.holdings import Holdings
 from .contents_beside import is_message
+from .passed_constants import is_passed_constant
 from .turn_copies import TurnCopies, told
 from .turn_remains import Copy, TurnRemains
 
@@ -51,12 +52,14 @@ _MOST_OTHER = 0.2
 
 class Content(NamedTuple):
     """A ``Content`` is something that an application holds. ``path``: the name by which messages refer to
-    it; ``name``: the last part of it; ``is_global``: True if it is a variable of a module."""
+    it; ``name``: the last part of it; ``is_global``: True if it is a variable of a module;
+    ``is_constant``: True if the code has it where it made the function that encloses it."""
 
     path: str
     name: str
     content: Any
     is_global: bool = False
+    is_constant: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -266,7 +269,8 @@ def _enclosed_by(function: FunctionType) -> Iterator[Content]:
         kind = type(content)
         is_data = is_collection(content) or not (is_own(kind.__module__) or is_frameworks(content))
         if _runs_again(function) and is_data and not isinstance(content, (FunctionType, *_NO_DATA)):
-            yield Content(f"{function.__name__}.{name}", name, content)
+            is_constant = is_passed_constant(function, content)
+            yield Content(f"{function.__name__}.{name}", name, content, is_constant=is_constant)
 
 
 def _reads(function: FunctionType, held: Held) -> bool:
