@@ -213,7 +213,11 @@ class DoubtfulFields:
         whole = " ".join(texts)
         is_reply = any(map(self._texts.like.is_like, texts))
         is_one = not is_reply or not self._is_by_chance(0, len(texts), self._texts.naming(names))
-        if is_one and any(map(self._texts.like.is_like, (whole, "".join(texts)))):
+        is_in_pieces = self._texts.naming(names) is Naming.NEUTRAL and not any(
+            " " in each for each in texts
+        )
+        is_run = is_in_pieces and self._texts.like.shares_words(whole)
+        if is_run or (is_one and any(map(self._texts.like.is_like, (whole, "".join(texts))))):
             yield path, whole
         elif not is_of_names and not self._texts.is_question(whole, names, Naming.NEUTRAL):
             doubted = [

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .field_names import Naming, is_count, is_of_orders, is_question, naming_in, naming_of
+from .formal_texts import is_formal
 from .likenesses import Likenesses
 from .readable_forms import is_encoded_media
 from .turn_copies import told
@@ -27,7 +28,7 @@ _ID = re.compile(
     r"(?=[^ ]*\d)[\w.:/@+#-]+|https?://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[a-z]{2}(?:[-_][A-Z]{2})?"
 )
 """Matches ids, dates, addresses and languages."""
-_SIGN = re.compile(r"[\w.:/@+#%&?=~,;*\\-]+")
+_SIGN = re.compile(r"[\w.:/@+#%&?=~,;*|\\-]+")
 _SECRET = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)?[A-Za-z0-9+/=_]{24,}")
 """Matches a text that may be encoded or encrypted."""
 _TELLING = re.compile(
@@ -75,7 +76,8 @@ class DoubtfulTexts:
         is_like = any(map(self.like.is_like, (text, *forms)))
         if self.is_question(text, names, naming):
             return False
-        if is_like and not (is_word and naming is Naming.OTHER):
+        is_by_chance = is_word and naming is Naming.OTHER and not self.like.has_digest(text)
+        if is_like and not is_by_chance:
             return True
         is_media = is_encoded_media(text.rpartition(";base64,")[2])
         return not is_media and not self.is_constant(text) and self._has_nothing_for_it(text, names)
@@ -89,6 +91,8 @@ class DoubtfulTexts:
         if naming is Naming.TALK:
             return _ID.fullmatch(text.strip()) is None
         if self.trusts_short and len(text.split()) <= _SHORT:
+            return False
+        if is_formal(text) and not self.like.has_content(text):
             return False
         return self.like.shares_words(text) if _is_sign(text) else not self.is_long(text)
 

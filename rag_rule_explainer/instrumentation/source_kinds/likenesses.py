@@ -22,6 +22,7 @@ _DUMPED = re.compile(r"^\s*[0-9a-fA-F]{4,8}:?\s+((?:[0-9a-fA-F]{2,8}[ \t]{1,2})+
 _FIELD = re.compile(r'"(\w+)"\s*:\s*"((?:[^"\\]|\\.)*)"')
 """Matches a field of JSON with a text, as in the events of a stream."""
 _DIGEST = re.compile(r"(?<![0-9a-zA-Z])[0-9a-f]{8,128}(?![0-9a-zA-Z])", re.I)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake2b", "blake2s")
 _LEAST_LETTERS = 8
 """The smallest number of letters of a message that is looked for without regard to what is between."""
@@ -68,6 +69,18 @@ class Likenesses:
             f" {' '.join(run)} " in each and any(map(_is_content, run)) for run in runs for each in said
         )
 
+    def has_content(self, text: str) -> bool:
+        """Returns True iff a text has any word of a message that says what this is about, also where
+        signs or capitals join words."""
+        words = {each.lower() for each in _WORD.findall(text)}
+        return not (words | {*told(text).words.split()}).isdisjoint(self._content)
+
+    def has_digest(self, text: str) -> bool:
+        """Returns True iff a text has a digest of messages, whole or cut."""
+        return any(
+            any(whole.startswith(each.lower()) for whole in self._sums) for each in _DIGEST.findall(text)
+        )
+
     @cached_property
     def counts(self) -> frozenset[int]:
         """Returns the numbers that code may compute of the turns: of messages, words, and letters."""
@@ -107,10 +120,7 @@ class Likenesses:
             or self._is_beginning(text)
             or one.squeezed in self._initials
             or self._has_words(one.words.split())
-            or any(
-                any(whole.startswith(each.lower()) for whole in self._sums)
-                for each in _DIGEST.findall(text)
-            )
+            or self.has_digest(text)
         )
 
     @cached_property
