@@ -2,8 +2,9 @@
 unless the user names it; innocent data there do no harm."""
 
 import ast
+import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,15 @@ from rag_rule_explainer.instrumentation.source_kinds.turn_remains import Copy
 from tests.instrumentation.source_kinds.test_prompt_sources import as_turn
 from tests.integrations.beside_forms import ASKED, FORMS, SAID, TALK
 from tests.integrations.beside_innocent import INNOCENT
+from tests.integrations.beside_unseen import UNSEEN_GUILTY, UNSEEN_INNOCENT
 from tests.integrations.test_texts_made_of_turns import as_dicts, pairs
 from tests.integrations.test_turns_left_in_the_application import as_it_is, claims
 
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
 
 ALL = [*TALK, ASKED]
+MOST_DOUBTED, MOST_MISSED = 0.24, 0.18
+"""The largest shares of unseen data that are judged wrongly."""
 
 
 @dataclass
@@ -204,3 +208,56 @@ def test_a_warning_names_the_place_and_the_way_out(form: str, place: str, tmp_pa
 def test_innocent_data_do_no_harm(data: str, place: str, tmp_path: Path) -> None:
     explanation = explained(innocent(data, place, tmp_path))
     assert claims(explanation) == {"proved"}, explanation.warnings
+
+
+def share(cases: Iterable[Case], *, doubted: bool) -> float:
+    """Returns the share of the cases that are doubted, or are not."""
+    found = [bool(doubted_in(each)) is doubted for each in cases]
+    return sum(found) / len(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
+def test_most_data_that_no_list_of_words_knows_are_judged_rightly(place: str, tmp_path: Path) -> None:
+    innocent_ones = (PLACES[place](name, beside, tmp_path) for name, beside in UNSEEN_INNOCENT)
+    guilty_ones = (PLACES[place](name, make(list(SAID)), tmp_path) for name, make in UNSEEN_GUILTY)
+    assert share(innocent_ones, doubted=True) <= MOST_DOUBTED
+    assert share(guilty_ones, doubted=False) <= MOST_MISSED
+
+
+def made(word: str, summary: str = "") -> Callable[[Any], str]:
+    def answer(given: Any) -> str:
+        assert looks_at((word, summary))
+        return as_it_is(pairs(given))
+
+    return answer
+
+
+def test_a_constant_that_makes_a_function_is_not_doubted() -> None:
+    assert not doubted_in(Case(made("Keller"), as_dicts(ALL)))
+
+
+def test_a_constant_of_a_conversation_or_with_its_words_is_doubted() -> None:
+    assert doubted_in(Case(made("Keller", summary="The bill is settled."), as_dicts(ALL)))
+    assert doubted_in(Case(made("Bob Keller of Bonn pays"), as_dicts(ALL)))
+
+
+def test_what_stands_in_no_code_is_doubted_in_the_same_function() -> None:
+    word = "".join(("A", "nn"))
+    assert doubted_in(Case(made(word), as_dicts(ALL)))
+
+
+def test_a_digest_is_doubted_also_under_the_name_of_something_else(tmp_path: Path) -> None:
+    digest = hashlib.sha1("".join(SAID).encode()).hexdigest()  # noqa: S324 -- no secret
+    assert doubted_in(in_the_input("cache_key", digest, tmp_path))
+    assert not doubted_in(in_the_input("cache_key", digest[::-1], tmp_path))
+
+
+def test_single_words_of_a_turn_one_after_another_are_doubted(tmp_path: Path) -> None:
+    assert doubted_in(in_the_input("scratch", ["at", "the", "desk."], tmp_path))
+    assert not doubted_in(in_the_input("scratch", ["at", "desk."], tmp_path))
+
+
+def test_a_formal_text_with_a_word_of_a_turn_is_doubted(tmp_path: Path) -> None:
+    assert doubted_in(in_the_input("ddl", "CREATE TABLE printer (id INT)", tmp_path))
+    assert not doubted_in(in_the_input("ddl", "CREATE TABLE loans (id INT)", tmp_path))

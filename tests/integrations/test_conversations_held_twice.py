@@ -149,16 +149,20 @@ def rows_of(path: Path) -> list[str]:
         return [text for (text,) in connection.execute("select text from said")]
 
 
-@pytest.mark.parametrize(("texts", "claim"), [(TOLD, "unverified"), (EVENTS, "proved")])
-@pytest.mark.parametrize(("name", "put"), [("a.json", of_json), ("a.db", of_sqlite)])
+@pytest.mark.parametrize(
+    ("stem", "texts", "claim"),
+    [("manual", TOLD, "unverified"), ("manual", EVENTS, "proved"), ("a", EVENTS, "unverified")],
+)
+@pytest.mark.parametrize(("name", "put"), [(".json", of_json), (".db", of_sqlite)])
 def test_a_file_has_no_second_conversation(
+    stem: str,
     texts: Sequence[str],
     claim: str,
     name: str,
     put: Callable[[Path, Sequence[str]], None],
     tmp_path: Path,
 ) -> None:
-    put(path := tmp_path / name, texts)
+    put(path := tmp_path / f"{stem}{name}", texts)
 
     def answer(given: Any) -> str:
         assert rows_of(path)
