@@ -31,9 +31,9 @@ _CONTENT = 4
 """The smallest number of letters of a word that says what a text is about."""
 _LEAST_WORDS = 3
 _RUN = 3
-"""How many words of a message, one after the other, an id or a name of a file does not have by chance."""
+"""The number of words of a message, one after the other, that an id or a name does not have by chance."""
 _SPREAD = 12
-"""How many times as many words as a message has may be between its first word and its last one."""
+"""The largest span of the words of a message in a text, as a multiple of their number."""
 _SHARED = 0.7
 """The smallest share of the words of a text that are the conversation's, if the text depends on it."""
 _CUT_ENDS = ("…", "...", "..")
