@@ -19,7 +19,7 @@ date or the like."""
 _LONGEST_UNSPACED = 4
 """The same for writings without spaces between words."""
 _LONGER = 8
-"""The smallest number of times by which a text is longer than the conversation, if it is no form of it."""
+"""The smallest number of times by which a text is longer than the conversation, if it is no form."""
 _LONG = 1_500
 """The length of the shortest such text."""
 _PROSE = 0.8
