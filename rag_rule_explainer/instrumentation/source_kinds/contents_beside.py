@@ -100,7 +100,7 @@ class ContentsBeside:
         elif isinstance(content, (list, tuple, set, frozenset, deque)):
             yield from self._listed(cast("Collection[Any]", content), path, above, is_field=is_field)
         else:
-            for name, each in held_by(content):
+            for name, each in values_in(content):
                 yield from self._walk(each, f"{path}.{name}" if name else path, above, is_field=True)
 
     def _listed(
@@ -190,7 +190,7 @@ def own_fields(message: Any) -> Iterator[tuple[str, Any]]:
             yield name, each
 
 
-def held_by(thing: Any) -> Iterator[tuple[str, Any]]:
+def values_in(thing: Any) -> Iterator[tuple[str, Any]]:
     """Yields what an object holds: the values of its attributes, what a function encloses, or the form in
     which data of a library are stored."""
     kind: type = type(cast("object", thing))

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, cast
 from uuid import UUID
 
 from ..rewinding.companies import is_of_own
-from .contents_beside import held_by, is_message, own_fields
+from .contents_beside import values_in, is_message, own_fields
 from .doubtful_texts import DoubtfulTexts
 from .field_names import Naming, naming_in, naming_of
 from .listed_messages import listed_text, spoken_in
@@ -42,7 +42,7 @@ _OF_DOCUMENTS = frozenset({"source", "doc_id", "document_id", "chunk_id", "page_
 """The fields that show that a dict is a document."""
 _DOCUMENTS = frozenset({"Document", "BaseNode", "NodeWithScore", "BaseMedia"})
 
-Found: TypeAlias = Iterator[tuple[str, str]]
+_Found: TypeAlias = Iterator[tuple[str, str]]
 """The names of the fields that are doubted, each with a text of it."""
 
 
@@ -85,7 +85,7 @@ class DoubtfulFields:
                 found.setdefault(at, text)
         return found
 
-    def _judged(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
+    def _judged(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> _Found:
         self._visited += 1
         if isinstance(value, _PLAIN) or id(value) in above:
             return
@@ -106,17 +106,17 @@ class DoubtfulFields:
         else:
             yield from self._of_object(value, path, names, above)
 
-    def _of_object(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
+    def _of_object(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> _Found:
         if is_message(value):
             yield from self._of_message(value, path, names, above)
         elif not self._is_held or not is_of_own(value) or isinstance(value, FunctionType):
             is_document = any(each.__name__ in _DOCUMENTS for each in type(value).__mro__)
             inner = (*names, "documents") if is_document else names
-            for name, each in held_by(value):
+            for name, each in values_in(value):
                 at = f"{path}.{name}" if name else path
                 yield from self._judged(each, at, (name, *inner) if name else inner, above)
 
-    def _of_text(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
+    def _of_text(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> _Found:
         if not isinstance(value, str):
             value = bytes(value)
             if value.startswith(MEDIA):
@@ -134,7 +134,7 @@ class DoubtfulFields:
 
     def _of_mapping(
         self, entries: Mapping[Any, Any], path: str, names: tuple[str, ...], above: frozenset[int]
-    ) -> Found:
+    ) -> _Found:
         if is_message(entries):
             yield from self._of_message(entries, path, names, above)
             return
@@ -159,7 +159,7 @@ class DoubtfulFields:
     def _is_told_key(self, key: str) -> bool:
         return " " in key and self._texts.like.is_like(key)
 
-    def _of_message(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> Found:
+    def _of_message(self, value: Any, path: str, names: tuple[str, ...], above: frozenset[int]) -> _Found:
         """Judges the fields of a message beside what is said in it, and this too, unless it is one of the
         conversation's."""
         text = listed_text(value)
@@ -173,7 +173,7 @@ class DoubtfulFields:
 
     def _of_list(
         self, listed: list[Any], path: str, names: tuple[str, ...], above: frozenset[int]
-    ) -> Found:
+    ) -> _Found:
         if self._is_conversation(listed):
             yield from self._of_conversation(listed, path, names, above)
             return
@@ -193,7 +193,7 @@ class DoubtfulFields:
 
     def _of_elements(
         self, listed: list[Any], path: str, names: tuple[str, ...], above: frozenset[int]
-    ) -> Found:
+    ) -> _Found:
         """Judges a list of any elements: each, and the pieces of a text that all of them have."""
         for joined in _joined_in(listed, self._is_known):
             if self._texts.like.is_like(joined):
@@ -207,7 +207,7 @@ class DoubtfulFields:
         a turn that a reply may have been made of them."""
         return self._is_held and naming is Naming.OTHER and of >= _FEWEST and 2 * doubted < of
 
-    def _of_texts(self, texts: list[str], path: str, names: tuple[str, ...]) -> Found:
+    def _of_texts(self, texts: list[str], path: str, names: tuple[str, ...]) -> _Found:
         """Judges a list of texts: each, and all of them as one."""
         is_of_names = self._texts.naming(names) is not Naming.TALK and all(map(_CODE.fullmatch, texts))
         whole = " ".join(texts)
@@ -236,7 +236,7 @@ class DoubtfulFields:
 
     def _of_conversation(
         self, listed: list[Any], path: str, names: tuple[str, ...], above: frozenset[int]
-    ) -> Found:
+    ) -> _Found:
         """Judges what is in a list of messages and is none, and the other fields of the messages. A
         message that the first request does not have is none of its turns."""
         for each in listed:

@@ -81,7 +81,7 @@ _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 @lru_cache(maxsize=4096)
-def parts_of(name: str) -> tuple[str, ...]:
+def name_parts(name: str) -> tuple[str, ...]:
     """Returns the words of a name, such as "chat" and "log" of ``chatLog``, in small letters."""
     return tuple(each.lower() for each in _PARTS.findall(name))
 
@@ -89,7 +89,7 @@ def parts_of(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def naming_of(name: str) -> Naming:
     """Returns what a name says about the field that has it."""
-    parts = parts_of(name)
+    parts = name_parts(name)
     if not parts:
         return Naming.NEUTRAL
     if parts[-1] in _OF_OPTIONS or parts[0] in _BEFORE or name.lower() in {"few_shot", "messages"}:
@@ -106,7 +106,7 @@ def naming_in(names: Iterable[str]) -> Naming:
     said, is_around = Naming.NEUTRAL, False
     for each in names:
         here = naming_of(each)
-        if is_around and not _AROUND.isdisjoint(parts_of(each)[-1:]) and here is Naming.OTHER:
+        if is_around and not _AROUND.isdisjoint(name_parts(each)[-1:]) and here is Naming.OTHER:
             continue
         is_around = is_around or each not in _TEXTS
         if is_of_records(each) or (here is Naming.OTHER and said is Naming.NEUTRAL):
@@ -133,13 +133,13 @@ _OF_REPLIES = frozenset({"usage", "token_usage", "usage_metadata", "response_met
 def is_of_records(name: str) -> bool:
     """Returns True iff what has this name are records of their own, such as documents, which have titles
     and summaries themselves."""
-    parts = parts_of(name)
+    parts = name_parts(name)
     return bool(parts) and (parts[-1] in _RECORDS or name in _OF_REPLIES)
 
 
 def is_count(name: str) -> bool:
     """Returns True iff a name is that of a number of something, which is no limit."""
-    return naming_of(name) is not Naming.OTHER and not _COUNTS.isdisjoint(parts_of(name))
+    return naming_of(name) is not Naming.OTHER and not _COUNTS.isdisjoint(name_parts(name))
 
 
 _ORDERS = _named(
@@ -151,9 +151,9 @@ _ORDERS = _named(
 
 def is_of_orders(name: str) -> bool:
     """Returns True iff a name is that of instructions, which speak of what a user says in general."""
-    return not _ORDERS.isdisjoint(parts_of(name))
+    return not _ORDERS.isdisjoint(name_parts(name))
 
 
 def is_question(name: str) -> bool:
     """Returns True iff a name is that of the user's question."""
-    return not _QUESTIONS.isdisjoint({name.lower(), *parts_of(name)[-1:]})
+    return not _QUESTIONS.isdisjoint({name.lower(), *name_parts(name)[-1:]})

@@ -51,10 +51,7 @@ def doubted_beside(
             fields.found_in(each.content, each.path, [each.name], trusts=each.is_global, is_held=True)
         )
     for path, content in _read_by(memories):
-        # A folder may say that a file is of a conversation, as "chats/17.json", not the opposite.
-        folder = Path(path).parent.name
-        around = [folder] if naming_of(folder) is Naming.TALK else []
-        found.update(fields.found_in(content, path, [Path(path).stem, *around]))
+        found.update(fields.found_in(content, path, _names_of(Path(path))))
     if found:
         first, *others = found
         for identity in turns:
@@ -62,6 +59,13 @@ def doubted_beside(
             more = dict.fromkeys((*copy.others, *found))
             more.pop(copy.path, None)
             prompts.beside[identity] = copy._replace(others=tuple(more))
+
+
+def _names_of(file: Path) -> list[str]:
+    """Returns the names that say what a file is. A folder may say that a file is of a conversation, as
+    "chats/17.json", not the opposite."""
+    folder = file.parent.name
+    return [file.stem, folder] if naming_of(folder) is Naming.TALK else [file.stem]
 
 
 def _read_by(memories: OwnMemories) -> Iterator[tuple[str, bytes]]:

@@ -50,8 +50,8 @@ _MOST_OTHER = 0.2
 """The largest share of the letters of an example that may be in no text of the code."""
 
 
-class Content(NamedTuple):
-    """A ``Content`` is something that an application holds. ``path``: the name by which messages refer to
+class Holding(NamedTuple):
+    """A ``Holding`` is something that an application holds. ``path``: the name by which messages refer to
     it; ``name``: the last part of it; ``is_global``: True if it is a variable of a module;
     ``is_constant``: True if the code has it where it made the function that encloses it."""
 
@@ -149,7 +149,7 @@ class OwnMemories:
     def _all(self) -> Sequence[Held]:
         return () if self.before is None else self.before.all
 
-    def contents(self, given: Sequence[object]) -> Iterator[Content]:
+    def contents(self, given: Sequence[object]) -> Iterator[Holding]:
         """Yields what the application holds that its runs may change: attributes of the user's objects,
         what functions enclose, and collections in variables of modules. ``given``: the objects in the
         input."""
@@ -165,10 +165,10 @@ class OwnMemories:
             elif is_collection(thing) and type(thing) not in _UNCHANGING:
                 function = above[0].thing if above else None
                 if isinstance(function, FunctionType) and _reads(function, held):
-                    yield Content(f"{function.__name__}.{held.name}", held.name, thing, is_global=True)
+                    yield Holding(f"{function.__name__}.{held.name}", held.name, thing, is_global=True)
             elif held.is_users and not is_collection(thing):
                 attributes, kind = {**getattr(thing, "__dict__", {})}, type(thing).__name__
-                yield from (Content(f"{kind}.{name}", name, each) for name, each in attributes.items())
+                yield from (Holding(f"{kind}.{name}", name, each) for name, each in attributes.items())
 
     def _above(self, held: Held) -> Iterator[Held]:
         return iter(()) if self.before is None else self.before.above(held)
@@ -262,7 +262,7 @@ def _in_file(path: str, copies: TurnCopies) -> Collection[str]:
     return [each for each, said in texts.items() if any(len(one) > 8 and one in content for one in said)]
 
 
-def _enclosed_by(function: FunctionType) -> Iterator[Content]:
+def _enclosed_by(function: FunctionType) -> Iterator[Holding]:
     """Yields the data that a function of the user's encloses, each with its name."""
     for name, cell in zip(own_code(function).co_freevars, function.__closure__ or (), strict=True):
         content = _content_of(cell)
@@ -270,7 +270,7 @@ def _enclosed_by(function: FunctionType) -> Iterator[Content]:
         is_data = is_collection(content) or not (is_own(kind.__module__) or is_frameworks(content))
         if _runs_again(function) and is_data and not isinstance(content, (FunctionType, *_NO_DATA)):
             is_constant = is_passed_constant(function, content)
-            yield Content(f"{function.__name__}.{name}", name, content, is_constant=is_constant)
+            yield Holding(f"{function.__name__}.{name}", name, content, is_constant=is_constant)
 
 
 def _reads(function: FunctionType, held: Held) -> bool:
