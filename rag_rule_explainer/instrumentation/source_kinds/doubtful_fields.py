@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, cast
 from uuid import UUID
 
 from ..rewinding.companies import is_of_own
-from .contents_beside import values_in, is_message, own_fields
+from .contents_beside import is_message, own_fields, values_in
 from .doubtful_texts import DoubtfulTexts
 from .field_names import Naming, naming_in, naming_of
 from .listed_messages import listed_text, spoken_in
