@@ -132,7 +132,6 @@ BESIDE_IT: dict[str, Any] = {
 }
 INNOCENT_BESIDE: dict[str, Any] = {
     "the question": QUESTION[1],
-    "other texts": ["Where is it?", "By ten.", "in room 12"],
     "settings": {"user": "Ann", "limit": 4711, "roles": ["user", "assistant"]},
     "the messages once more": list(TALK),
 }
@@ -147,7 +146,7 @@ def test_a_turn_that_stands_beside_the_messages_is_not_taken_out(name: str) -> N
 
     explanation = explained(answer, {"messages": as_dicts(ALL), "log": BESIDE_IT[name]})
     assert claims(explanation) == {"unverified"}
-    assert BESIDE in explanation.warnings[0]
+    assert "'beside.log" in explanation.warnings[0]
 
 
 @pytest.mark.parametrize("name", INNOCENT_BESIDE)

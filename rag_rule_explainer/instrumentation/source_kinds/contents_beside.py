@@ -25,6 +25,8 @@ _OWN_PARTS = frozenset(
     | {*("arguments", "artifact", "reasoning", "reasoning_content", "thinking", "summary")}
 )
 """The fields of a message that are the message itself: what is said in it, and how it was found."""
+_OF_MODELS = frozenset({"parts", "artifact", "reasoning", "reasoning_content", "thinking", "summary"})
+"""Those of them that a model's message has alone."""
 _SHOWN = frozenset({"BaseMedia", "BaseNode", "NodeWithScore", "PromptValue", "Generation", "BaseMessage"})
 """The names of the frameworks' classes that hold texts. Others are memories, which lose turns themselves,
 models or tools."""
@@ -98,7 +100,7 @@ class ContentsBeside:
         elif isinstance(content, (list, tuple, set, frozenset, deque)):
             yield from self._listed(cast("Collection[Any]", content), path, above, is_field=is_field)
         else:
-            for name, each in _held_by(content):
+            for name, each in values_in(content):
                 yield from self._walk(each, f"{path}.{name}" if name else path, above, is_field=True)
 
     def _listed(
@@ -141,7 +143,7 @@ class ContentsBeside:
         said = spoken_in(message)[0]
         text, is_prompt = listed_text(message), said.role == "system"
         yield Text(path, text, frozenset() if is_prompt else gone, is_field=True, is_prompt=is_prompt)
-        for name, each in _fields_beside(message):
+        for name, each in own_fields(message):
             is_said = isinstance(each, str) and each == text
             if each is not message and not is_said:
                 yield from self._walk(each, f"{path}.{name}", above | {id(message)}, is_field=True)
@@ -174,16 +176,21 @@ def _fields_of(thing: Any) -> Iterator[tuple[str, Any]]:
             yield name, getattr(thing, name)
 
 
-def _fields_beside(message: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the names and values of the fields of a message that are not the message itself."""
+def own_fields(message: Any) -> Iterator[tuple[str, Any]]:
+    """Yields the names and values of the fields of a message that are not the message itself. What a user
+    wrote has no reasoning or summary of a model: such a field is the message if its text is in it."""
+    said = spoken_in(message)
+    text = listed_text(message) if said and said[0].role == "user" else None
     for name, each in _fields_of(message):
         if name == "additional_kwargs" and isinstance(each, Mapping):
-            yield from _fields_beside(each)
-        elif name not in _OWN_PARTS:
+            yield from own_fields(each)
+        elif name not in _OWN_PARTS or (
+            text is not None and name in _OF_MODELS and text not in str(each)
+        ):
             yield name, each
 
 
-def _held_by(thing: Any) -> Iterator[tuple[str, Any]]:
+def values_in(thing: Any) -> Iterator[tuple[str, Any]]:
     """Yields what an object holds: the values of its attributes, what a function encloses, or the form in
     which data of a library are stored."""
     kind: type = type(cast("object", thing))

@@ -31,12 +31,17 @@ _HELD: dict[SourceKind, str] = {
 _COPIED = (
     "{source!r} was taken out of the messages, but {where} has its text a second time ({text}), so the "
     "application may go by it. Leave the second one out, or, if it has nothing to do with the "
-    "conversation, name it: ignore=[{pattern!r}]"
+    "conversation, name it: ignore=[{pattern}]"
+)
+_DOUBTED = (
+    "{source!r} was taken out of the messages, but nothing shows that {where} has nothing of it "
+    "({text}), and the application may go by it. Leave it out, or, if it has nothing to do with the "
+    "conversation, name it: ignore=[{pattern}]"
 )
 _UNREADABLE = (
     "{source!r} was taken out of the messages, but {where} may have something of it: it cannot be "
     "read, or was computed of the messages. Leave it out, or, if it has nothing to do with the "
-    "conversation, name it: ignore=[{pattern!r}]"
+    "conversation, name it: ignore=[{pattern}]"
 )
 
 
@@ -49,7 +54,13 @@ def still_held(identity: str, kind: SourceKind) -> str:
 def copied_beside(identity: str, copy: Copy) -> str:
     """Returns the note that an omitted turn was taken out of the messages alone. ``copy``: the place that
     has, or may have, the turn a second time."""
-    told = {"source": identity, "where": repr(printable(copy.path)), "pattern": re.escape(copy.path)}
+    paths = (copy.path, *copy.others)
+    told = {
+        "source": identity,
+        "where": " or ".join(repr(printable(each)) for each in paths),
+        "pattern": ", ".join(repr(re.escape(each)) for each in paths),
+    }
     if not copy.text:
         return _UNREADABLE.format(**told)
-    return _COPIED.format(text=shortened(printable(copy.text), 80), **told)
+    said = _COPIED if copy.is_like else _DOUBTED
+    return said.format(text=shortened(printable(copy.text), 80), **told)

@@ -16,6 +16,7 @@ from ..options import CallInput, Manner
 from ..recording.captured import Captured
 from ..run_context import Participation
 from ..tool_replay import ToolReplay
+from .independence import doubted_beside
 from .kinds import SourceKind
 from .prompt_sources import FirstPrompt, PromptSources
 from .tool_sources import ToolSources
@@ -91,6 +92,8 @@ def _prompt_sources(
     more = {f"config.{name}": entries.get(name) for name in ("configurable", "metadata")}
     if data:
         prompts.beside.update(found.memories.copies_of(data, prompts.asked, more, case.objects))
+        given = {"beside": [case.given, case.keywords], **{name: [each] for name, each in more.items()}}
+        doubted_beside(prompts, found.memories, given, [*first.state.before.values()], case.objects)
     return prompts
 
 

@@ -13,7 +13,7 @@ from dis import get_instructions
 from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ..copies.guarded_code import own_code
 from ..rewinding.companies import is_own
@@ -21,6 +21,7 @@ from ..shared_state.contents import is_collection, is_frameworks
 from ..shared_state.held import Held
 from ..shared_state.holdings import Holdings
 from .contents_beside import is_message
+from .passed_constants import is_passed_constant
 from .turn_copies import TurnCopies, told
 from .turn_remains import Copy, TurnRemains
 
@@ -40,13 +41,25 @@ end of a longer one."""
 _NO_DATA = (CodeType, ModuleType, type)
 _UNCHANGING = frozenset[type]({tuple, frozenset})
 _NUMBERS = (int, float, complex, type(None))
-_CODE = (".py", ".pyi", ".pyc", ".so")
+CODE = (".py", ".pyi", ".pyc", ".so")
 _SHORTEST = 3
 """The smallest number of letters in a part of an example that is looked for in the texts of code."""
 _FILLED = re.compile(r"\{[^{}]*\}|%[sdr]|%\(\w+\)[sdr]")
 """Matches the places of a template that are filled."""
 _MOST_OTHER = 0.2
 """The largest share of the letters of an example that may be in no text of the code."""
+
+
+class Holding(NamedTuple):
+    """A ``Holding`` is something that an application holds. ``path``: the name by which messages refer to
+    it; ``name``: the last part of it; ``is_global``: True if it is a variable of a module;
+    ``is_constant``: True if the code has it where it made the function that encloses it."""
+
+    path: str
+    name: str
+    content: Any
+    is_global: bool = False
+    is_constant: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -103,8 +116,9 @@ class OwnMemories:
         copies = TurnCopies(turns, question)
         remains, found = TurnRemains(copies, self.is_ignored), dict[str, Copy]()
         any_field = TurnRemains(copies)
-        own = ((name, each) for name, each in self._contents(given) if _is_of_talk(each, any_field))
-        for path, content in chain(more.items(), own):
+        own = [(each.path, each.content) for each in self.contents(given)]
+        talk = ((path, each) for path, each in own if _is_of_talk(each, any_field))
+        for path, content in chain(more.items(), talk):
             for identity, place in remains.found_in(content, path).items():
                 if place.text:
                     found.setdefault(identity, place)
@@ -113,13 +127,32 @@ class OwnMemories:
                 found.update({each: Copy(path, _IN_A_FILE) for each in ids if each not in found})
         return found
 
+    def constants(self) -> Iterator[str]:
+        """Yields the texts that code has: in functions, in variables of modules that they use, in
+        classes, and in prompts of the frameworks."""
+        for held in self._all:
+            if held.is_of_model:
+                continue
+            chain_up = [held, *self._above(held)]
+            at = next((place for place, each in enumerate(chain_up) if not is_collection(each.thing)), 0)
+            owner = chain_up[at].thing
+            enclosed = own_code(owner).co_freevars if isinstance(owner, FunctionType) else ()
+            if isinstance(owner, (CodeType, ModuleType, type, FunctionType)) or is_of_prompts(owner):
+                names = (
+                    [chain_up[at - 1].name] * len(held.plain) if at else [name for name, _ in held.plain]
+                )
+                for name, (_, value) in zip(names, held.plain, strict=True):
+                    if isinstance(value, str) and name not in enclosed:
+                        yield value
+
     @property
     def _all(self) -> Sequence[Held]:
         return () if self.before is None else self.before.all
 
-    def _contents(self, given: Sequence[object]) -> Iterator[tuple[str, Any]]:
-        """Yields what the application holds that its runs may change, each with its name: attributes of
-        the user's objects, what functions enclose, and collections in variables of modules."""
+    def contents(self, given: Sequence[object]) -> Iterator[Holding]:
+        """Yields what the application holds that its runs may change: attributes of the user's objects,
+        what functions enclose, and collections in variables of modules. ``given``: the objects in the
+        input."""
         left_out = {id(each) for each in given}
         for held in self._all:
             thing, above = held.thing, [*self._above(held)]
@@ -132,10 +165,10 @@ class OwnMemories:
             elif is_collection(thing) and type(thing) not in _UNCHANGING:
                 function = above[0].thing if above else None
                 if isinstance(function, FunctionType) and _reads(function, held):
-                    yield f"{function.__name__}.{held.name}", thing
+                    yield Holding(f"{function.__name__}.{held.name}", held.name, thing, is_global=True)
             elif held.is_users and not is_collection(thing):
-                attributes = {**getattr(thing, "__dict__", {})}
-                yield from ((f"{type(thing).__name__}.{name}", each) for name, each in attributes.items())
+                attributes, kind = {**getattr(thing, "__dict__", {})}, type(thing).__name__
+                yield from (Holding(f"{kind}.{name}", name, each) for name, each in attributes.items())
 
     def _above(self, held: Held) -> Iterator[Held]:
         return iter(()) if self.before is None else self.before.above(held)
@@ -218,7 +251,7 @@ def _in_file(path: str, copies: TurnCopies) -> Collection[str]:
     """Returns the ids of the turns of which a file has a copy."""
     file = Path(path)
     try:
-        if path.endswith(_CODE) or not file.is_file():
+        if path.endswith(CODE) or not file.is_file():
             return ()
         content = file.read_bytes()
     except OSError:
@@ -229,14 +262,15 @@ def _in_file(path: str, copies: TurnCopies) -> Collection[str]:
     return [each for each, said in texts.items() if any(len(one) > 8 and one in content for one in said)]
 
 
-def _enclosed_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
+def _enclosed_by(function: FunctionType) -> Iterator[Holding]:
     """Yields the data that a function of the user's encloses, each with its name."""
     for name, cell in zip(own_code(function).co_freevars, function.__closure__ or (), strict=True):
         content = _content_of(cell)
         kind = type(content)
         is_data = is_collection(content) or not (is_own(kind.__module__) or is_frameworks(content))
         if _runs_again(function) and is_data and not isinstance(content, (FunctionType, *_NO_DATA)):
-            yield f"{function.__name__}.{name}", content
+            is_constant = is_passed_constant(function, content)
+            yield Holding(f"{function.__name__}.{name}", name, content, is_constant=is_constant)
 
 
 def _reads(function: FunctionType, held: Held) -> bool:

@@ -42,7 +42,7 @@ _SAMPLE = 10_000
 _MOST_OPAQUE = 400
 """The length of the longest identifier or key that may be unreadable, such as the signature of a token.
 Nothing longer is taken to be independent of a conversation."""
-_MEDIA = (
+MEDIA = (
     *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF", b"ID3", b"OggS", b"fLaC"),
     *(b"\x00\x00\x00\x18ftyp", b"\x00\x00\x00\x1cftyp", b"\x00\x00\x00 ftyp"),
 )
@@ -98,7 +98,7 @@ def read_as(value: str | bytes) -> Readable:
 def _texts_in(value: bytes, opaque: list[str]) -> Iterator[str]:
     """Yields the texts in bytes. Adds to ``opaque`` if these are neither a text nor a picture or the
     like."""
-    if value.startswith(_MEDIA):
+    if value.startswith(MEDIA):
         return
     for beginning, unpack in _UNPACKING:
         if value.startswith(beginning):
@@ -134,7 +134,7 @@ def _decoded(text: str, opaque: list[str]) -> Iterator[str]:
     if _QUOTED.search(text):
         yield quopri.decodestring(text.encode()).decode("utf-8", "ignore")
     for token in dict.fromkeys(("".join(text.split()), *_TOKEN.findall(text))):
-        if any(_bytes_of(decode, token[:_OF_MEDIA]).startswith(_MEDIA) for decode in _DECODING):
+        if is_encoded_media(token):
             continue
         # A token of a web server has several parts, each of which is encoded.
         for part in dict.fromkeys((token, *token.split("."))):
@@ -146,6 +146,11 @@ def _decoded(text: str, opaque: list[str]) -> Iterator[str]:
                 yield from found
             if not is_read:
                 opaque.append(part)
+
+
+def is_encoded_media(text: str) -> bool:
+    """Returns True iff a text is a picture, a sound, a film or a PDF file in an encoded form."""
+    return any(_bytes_of(decode, text[:_OF_MEDIA]).startswith(MEDIA) for decode in _DECODING)
 
 
 def _may_be_text(value: bytes) -> bool:

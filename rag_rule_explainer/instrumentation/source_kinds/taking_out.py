@@ -94,6 +94,11 @@ class TakingOut:
             self.copied.setdefault(identity, place)
             self.taken.discard(identity)
         places = {**self.known.beside, **self.copied}
+        for identity in self.known.beside.keys() & self.copied.keys():
+            one, other = self.known.beside[identity], self.copied[identity]
+            more = dict.fromkeys((one.path, *one.others))
+            more.pop(other.path, None)
+            places[identity] = other._replace(others=tuple(more))
         for each in sorted(self._computed):
             if not self.is_ignored(each):
                 places = {**dict.fromkeys(self._cut, Copy(each)), **places}

@@ -13,10 +13,14 @@ from .turn_copies import TurnCopies
 
 class Copy(NamedTuple):
     """A ``Copy`` is a place in which a turn is, or may be, a second time. ``path``: the name of the
-    field; ``text``: its text; empty if it cannot be read."""
+    field; ``text``: its text; empty if it cannot be read. ``others``: the names of further such fields.
+    ``is_like``: False if nothing but doubt speaks for it: nothing shows that the field is independent of
+    the turn."""
 
     path: str
     text: str = ""
+    others: tuple[str, ...] = ()
+    is_like: bool = True
 
 
 @dataclass(slots=True, eq=False)
