@@ -36,10 +36,11 @@ class DocumentRow:
     it. Except the first three fields and ``named``, each field holds ids of questions, in their order.
 
     ``shown``: the document was shown. ``bad``, ``not_bad``: it was shown, and the answer is bad, or not
-    bad. ``retained``: a rule names it that says: while its documents are retained, answers are bad.
-    ``omitted``: a rule names it that says: while its documents are omitted, answers are not bad.
-    ``omitted_good``: as ``omitted``, and the answers are good. ``implicated``: at least one of the last
-    three. ``unsure``: only a rule that is not sure, or perhaps not minimal, implicates it.
+    bad. ``retained``: a rule that names the document says that answers are bad while all documents of the
+    rule are retained. ``omitted``: a rule that names the document says that answers are not bad while all
+    documents of the rule are omitted. ``omitted_good``: as ``omitted``, and the answers are good.
+    ``implicated``: the question is in at least one of the last three fields. ``unsure``: only a rule that
+    is not sure, or perhaps not minimal, implicates it.
 
     ``clear``: no rule implicates the document, and all rules are known. ``unneeded``: no rule of any
     outcome names it, and all rules are known. ``decisive``: the answer is bad, but never bad without this

@@ -66,10 +66,10 @@ class Calls:
     ) -> Call[Found]:
         """Returns a call for the input ``given``.
 
-        ``trace``: receives what tracers are told of the explanation; None for a new one. ``question``:
-        the sources and the logged answer that the caller gave; None for none. ``keywords``: keyword
-        arguments that every run of the application receives. Raises InvalidInput for a config, a keyword
-        or an option that cannot be used.
+        ``trace``: the object that collects the metadata of the explanation for tracers; None to make a
+        new object. ``question``: the sources and the logged answer that the caller gave; None for none.
+        ``keywords``: keyword arguments that every run of the application receives. Raises InvalidInput
+        for a config, a keyword or an option that cannot be used.
         """
         self._check(config, keywords or {})
         options = question or QuestionOptions()

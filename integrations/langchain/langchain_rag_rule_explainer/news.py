@@ -1,4 +1,5 @@
-"""This module keeps LangChain from logging errors by which a replay or an estimate ends on purpose."""
+"""This module keeps LangChain from logging those errors with which this package ends a replay or an
+estimate on purpose."""
 
 import logging
 

@@ -78,8 +78,8 @@ def _call(
     """Returns the gate of the run in which the retriever is called, and the search request.
 
     A gate is the object that records retrievals, or returns recorded documents in their place. Returns
-    None if no gate is used, as outside of runs. ``again``: a function that makes the same search with the
-    retriever that it gets.
+    None if no gate is used, as outside of runs. ``again``: a function that gets a retriever, and makes
+    the same search with it.
     """
     part = None if isinstance(retriever, ServedRetriever) else current_part(retriever)
     if part is None:

@@ -55,7 +55,7 @@ class Watch(UsageMetadataCallbackHandler):
     it also records models that the application calls without a config.
     """
 
-    run_inline = True  # called in the context of the model's caller, where ``inside_retrieval`` is set
+    run_inline = True  # LangChain then calls this handler in the context of the model's caller
 
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
         super().__init__()

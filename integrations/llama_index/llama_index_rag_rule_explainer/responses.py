@@ -157,7 +157,7 @@ _EVENTS_OF_BEDROCK = ({"contentBlockDelta"}, {"contentBlockStart"}, {"metadata"}
 
 def _always_reports(raw: Mapping[str, Any]) -> bool:
     """Returns True iff the reply is in one of OpenAI's protocols or of Bedrock. Complete replies of these
-    always have a finish reason, so one without it was cut off."""
+    providers always have a finish reason, so a reply without one was cut off."""
     if set(raw) in _EVENTS_OF_BEDROCK or {"ResponseMetadata", "output"} <= raw.keys():
         return True
     return "choices" in raw or str(raw.get("type")).startswith("response.")

@@ -73,11 +73,11 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns it as a ``UsedTool``. This says whether the
-    tool runs and, if not, which result the call gets.
+    """Records a tool call on the current run, and returns it as a ``UsedTool``. The ``UsedTool`` says
+    whether the tool runs and, if not, which result the call gets.
 
-    Returns None for two calls, which run without being recorded: a call that the tool makes of itself,
-    and a call outside of runs that ``late_use`` allows.
+    Returns None for two kinds of calls, which run without being recorded: a call that the tool makes of
+    itself, and a call outside of runs that ``late_use`` allows.
     """
     run = participation()
     called = str(tool.metadata.name)
@@ -93,8 +93,9 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
 
 
 def _is_of_another() -> bool:
-    """Returns True iff a run of LlamaIndex goes on in this context, such as a call of a user. It is none
-    of an explanation, because the context of such a run shows to which one it belongs."""
+    """Returns True iff a run of LlamaIndex that belongs to no explanation goes on in this context, such
+    as a run that a user started. The context of a run in an explanation shows to which explanation it
+    belongs."""
     return active_span_id.get() is not None
 
 

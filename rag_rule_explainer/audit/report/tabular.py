@@ -180,7 +180,7 @@ _KINDS: Mapping[str, Mapping[str, str]] = {
     },
     "pairs": {**dict.fromkeys(("document", "other", "relation"), "text"), "ids": "texts"},
 }
-"""The kind of each column of each table: a text, a list of texts, a number that may be no whole one, or a
+"""The kind of each column of each table: a text, a list of texts, a number that need not be whole, or a
 flag (True or False). Columns that are not listed here hold counts. A cell may be empty."""
 _ORDER: Mapping[str, tuple[str, ...]] = {
     "documents": (
