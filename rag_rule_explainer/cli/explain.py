@@ -133,12 +133,12 @@ def _replay_of(
     rule: AskedRule,
     incident: Incident | None,
 ) -> Replay:
-    """Returns a replay function that calls the model that ``--model`` names. The user must first agree
-    to the number of replays.
+    """Returns a replay function that calls the model that ``--model`` names. The user must first agree to
+    the number of replays.
 
-    Without ``--model``, returns one that calls the offline reader, which costs nothing. ``rule``: what
-    the user asks for: a rule to verify, a check of citations, a recheck, or None for an explanation. The
-    number of replays depends on it.
+    Without ``--model``, returns a replay function that calls the offline reader, which costs nothing.
+    ``rule``: what the user asks for: a rule to verify, a check of citations, a recheck, or None for an
+    explanation. The number of replays depends on it.
     """
     if not isinstance(rule, tuple):
         plan = choose(settings, source_set)

@@ -116,7 +116,8 @@ def _sides(a: Explanation, b: Explanation, kind: RuleKind, matching: Matching) -
 
 def _missed(own: Side, other: Side) -> Iterator[Change]:
     """Yields a change, such as "lost" or "weakened", for each rule that ``own`` reports and ``other``
-    does not. If ``own`` is the later explanation, ``_mirrored`` turns them into "gained" and so on."""
+    does not. If ``own`` is the later explanation, ``_mirrored`` turns these changes into "gained" and so
+    on."""
     for rule, finding in own.rules.items():
         if rule in other.rules:
             continue

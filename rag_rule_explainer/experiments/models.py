@@ -133,7 +133,7 @@ class Endpoint:
         prompt with a verdict for each answer, by id; to any other prompt with a list of booleans. Raises
         MissingExtra if a package is not installed, and InvalidInput if there is no API key."""
         model = self._chat_model()
-        from langchain_rag_rule_explainer import (  # cannot fail: _chat_model has imported it
+        from langchain_rag_rule_explainer import (  # never fails: _chat_model imported it before
             chat_replay,
             judge_of,
         )
