@@ -223,14 +223,14 @@ class Fidelity:
         self.doubt = self.doubt or refusal
 
     def count(self, counted: Counted | None) -> None:
-        """Sets ``doubt`` unless ``counted``, a number or flag that all runs change and code reads, is
-        None."""
+        """Sets ``doubt`` if ``counted`` is not None. ``counted``: a number or flag that all runs change
+        and that the application's code reads."""
         if counted is not None:
             self.note(self._refusals.counts(counted), counted.place)
 
     def find(self, places: Iterable[Left]) -> None:
-        """Stores variables that the baseline changed. The user is warned of them unless every run sets
-        them to equal values."""
+        """Stores variables that the baseline changed. ``notes`` warns the user of each of these
+        variables, unless every run sets it to the same value."""
         self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:

@@ -118,7 +118,8 @@ def _keyed(text: str, starts: set[int]) -> Iterator[str]:
     keys = [mark[1].strip().lower() for mark in marks]
     if not marks or marks[0].start() not in starts:
         return
-    # All results are written in the same way. In code, "role: str" and "role = …" are no two of them.
+    # All results are written in the same way, so each mark consists of the key and the sign after it. In
+    # code, for example, "role: str" and "role = …" have different signs, so they are not two results.
     written = [(key, mark[0][-1]) for key, mark in zip(keys, marks, strict=True)]
     blocks = [place for place, each in enumerate(written) if each == written[0]]
     if len(blocks) > 1 and all(
