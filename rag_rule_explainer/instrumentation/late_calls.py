@@ -83,7 +83,7 @@ def late_use(
     if name in {*replay.retrieving, *replay.safe}:
         return None
     if current_task() is not None:
-        # If nobody waits for the task, asyncio would log any other error as one of the application.
+        # If no code waits for the task, asyncio would log any other error as an error of the application.
         raise asyncio.CancelledError(_LATE.format(name=name))
     error = ReplayEnded(_LATE.format(name=name))
     keep_loop_quiet(error)

@@ -25,7 +25,8 @@ _client_sends: ContextVar[bool] = ContextVar("rag_rule_client_sends", default=Fa
 
 @contextmanager
 def sent_by_client() -> Generator[None, None, None]:
-    """Marks what is sent in the block as part of a request that is recorded already."""
+    """Marks every HTTP request that is sent in the block as part of a request that was already recorded,
+    so that it is not recorded a second time."""
     token = _client_sends.set(True)
     try:
         yield
@@ -34,7 +35,8 @@ def sent_by_client() -> Generator[None, None, None]:
 
 
 def is_sent_by_client() -> bool:
-    """Returns True iff what is sent now belongs to a request that is recorded already."""
+    """Returns True iff an HTTP request that is sent now is part of a request to a model that was already
+    recorded."""
     return _client_sends.get()
 
 

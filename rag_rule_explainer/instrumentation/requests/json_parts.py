@@ -6,7 +6,8 @@ from typing import Any, cast
 from ..copies.copying import described
 
 _NOT_BESIDE = frozenset({"role", "content", "output", "type", "id", "call_id", "tool_call_id", "status"})
-"""Keys of messages under which nothing beside the text is said."""
+"""Keys that are left out when a message is searched for data besides its text: they hold the text itself,
+ids, or the kind of the message."""
 
 
 def items_of_list(given: Any) -> list[Any]:
