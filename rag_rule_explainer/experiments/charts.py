@@ -110,7 +110,7 @@ def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> I
 def _values(
     rows: Sequence[EfficiencyRow], miner: WalkedMiner, of: Callable[[EfficiencyRow], float | None]
 ) -> Mapping[int, Sequence[float]]:
-    """Returns the results of ``of`` for the miner's rows by number of sources; None is left out."""
+    """Returns, by number of sources, the results of ``of`` for the miner's rows. Leaves out None."""
     found = defaultdict[int, list[float]](list)
     for row in rows:
         if (row.miner, row.kind) == (miner.family, miner.kind) and (value := of(row)) is not None:

@@ -232,9 +232,8 @@ def _put(saver: Any, found: Any) -> bool:
 
 
 def _birth(_name: str, method: Any) -> Any:
-    # If each run makes a new checkpointer, one made with equal arguments is treated as the same
-    # checkpointer in all runs. This would be wrong for checkpointers in memory, which may have equal
-    # arguments and different content.
+    # Two checkpointers that runs made with equal arguments count as the same checkpointer. This would be
+    # wrong for checkpointers in memory, whose content may differ although their arguments are equal.
     in_memory = method.__module__ == "langgraph.checkpoint.memory"
     return method if in_memory else births(state_of_current_run)(method)
 

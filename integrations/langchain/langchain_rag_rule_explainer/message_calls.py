@@ -63,8 +63,8 @@ class CallsOfModels:
     def note_step(name: object, metadata: Entries) -> None:
         """Records that a step of a graph begins, if the run that begins is a node of a graph.
 
-        ``name``: the name of the run. ``metadata``: the metadata of LangChain's event. They name the
-        same node iff the run is that node.
+        ``name``: the name of the run. ``metadata``: the metadata of LangChain's event. The run is a node
+        iff ``name`` is the name of the node in ``metadata``.
         """
         run = participation()
         if run is not None and name is not None and name == metadata.get("langgraph_node"):

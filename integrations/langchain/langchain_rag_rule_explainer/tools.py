@@ -105,7 +105,7 @@ def _is_of_another(kwargs: Mapping[str, Any]) -> bool:
     if getattr(manager, "parent_run_id", None) is None:
         manager = ensure_config().get("callbacks")
     if getattr(manager, "parent_run_id", None) is None:
-        return False  # code calls the tool itself
+        return False  # the application's code calls the tool itself
     tags = {*getattr(manager, "tags", ()), *getattr(manager, "inheritable_tags", ())}
     handlers = getattr(manager, "handlers", ())
     return not (tags & {BASELINE_TAG, REPLAY_TAG} or any(isinstance(each, Watch) for each in handlers))

@@ -75,8 +75,8 @@ def _with_subclasses(root: type) -> dict[type, None]:
 
 
 def _has_new_at(place: Root, known: dict[type, None]) -> bool:
-    """Returns True iff the root class or a subclass of it was loaded after ``known`` was made: the
-    classes that are known so far."""
+    """Returns True iff the root class or one of its subclasses was loaded after ``known`` was made.
+    ``known``: the classes that were found so far."""
     if place[0] not in sys.modules:
         return False
     root = _root_at(place)
