@@ -118,7 +118,7 @@ class BlamePlan:
         for suspect, count in self.tested:
             for pair in suspect.pairs:
                 named = f"{self.seed} {pair.question} {pair.document}"
-                draw = random.Random(named)  # noqa: S311 -- to be repeated, not secret
+                draw = random.Random(named)  # noqa: S311 -- the draw must be reproducible, and is no secret
                 chosen = set(draw.sample(range(2 * count), count))
                 rounds.append([Trial(pair, number, number in chosen) for number in range(2 * count)])
         for number in range(max(map(len, rounds), default=0)):

@@ -97,7 +97,7 @@ class AuditOptions:
 
     def __post_init__(self) -> None:
         checked_whole("workers", self.workers, 1, 10_000)
-        if self.out is not None and not isinstance(self.out, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if self.out is not None and not isinstance(self.out, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(f"out is {brief(self.out)}; give the path of a folder")
         checked_flag("report", self.report)
         checked_flag("deterministic", self.deterministic)

@@ -24,7 +24,7 @@ def write_in_any_encoding() -> None:
     Raises InvalidInput if stdout is closed. The result could not be printed, so nothing must be paid for
     it.
     """
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- None after ">&-" in a shell
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- it is None if a shell closed it by ">&-"
         raise InvalidInput("the output cannot be written: stdout is closed; write it to a file")
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if callable(reconfigure):

@@ -71,7 +71,7 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
 
 def _check_given(a: Explanation, b: Explanation, id_of: IdOf | None) -> None:
     for side in (a, b):
-        if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(
                 f"diff compares explanations, and was given {type_said(side)}, {brief(side)};"
                 " give two of class Explanation, such as Explanation.model_validate_json(text) reads"

@@ -94,7 +94,7 @@ def attack(
         raise InvalidInput(
             f"a payload in two halves takes {PAYLOAD_PARTS} sources or more, and not {count}"
         )
-    draw = random.Random(f"{seed} {run}")  # noqa: S311 -- reproducible
+    draw = random.Random(f"{seed} {run}")  # noqa: S311 -- the draw must be reproducible, and is no secret
     exploit = sha256(f"{seed} {run}".encode()).hexdigest()[:16]
     parts = _ORDER, _STAMP.format(exploit)
     if injections is None:

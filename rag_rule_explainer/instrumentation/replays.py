@@ -176,7 +176,7 @@ class Replays(Generic[Item]):
                 yield []
         except (Exception, ReplayEnded) as error:
             if isinstance(run.refused, UntrueReplay) and error is not run.refused:
-                raise run.refused from error  # the application turned it into another error
+                raise run.refused from error  # the application caught this error and raised another one
             if run.tool_replay is None or not run.tool_replay.cut:
                 raise
 

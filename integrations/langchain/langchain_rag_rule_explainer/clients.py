@@ -50,4 +50,4 @@ def load_client_of(application: object) -> None:
     codes = (own_code(function) for _, function in users_functions(Holdings(application)))
     if any("openai" in names_in(code) for code in codes):
         with suppress(ImportError):
-            import openai  # noqa: F401  # pyright: ignore[reportUnusedImport] -- only its import matters
+            import openai  # noqa: F401 # pyright: ignore[reportUnusedImport] -- the import itself is what is needed

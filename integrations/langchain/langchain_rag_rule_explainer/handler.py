@@ -55,7 +55,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
     def __init__(
         self, explainer: RuleExplainer[Any, Any], *, auto: bool = False, keep: int = 100
     ) -> None:
-        if not isinstance(explainer, RuleExplainer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(explainer, RuleExplainer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(
                 f"the explainer is {brief(explainer)}; give a RuleExplainer of the application"
             )

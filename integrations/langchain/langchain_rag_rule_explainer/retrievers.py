@@ -42,7 +42,7 @@ def _entry(name: str, method: Any) -> Any:
     """
 
     @wraps(method)
-    def invoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002 -- as LangChain's
+    def invoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002 -- LangChain's method has a parameter of this name
         def search(own: BaseRetriever = self) -> Any:
             return method(own, input, config, **kwargs)
 
@@ -56,7 +56,7 @@ def _entry(name: str, method: Any) -> Any:
         return ServedRetriever.standing_in_for(self, found).invoke(input, config)
 
     @wraps(method)
-    async def ainvoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002 -- as LangChain's
+    async def ainvoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002 -- LangChain's method has a parameter of this name
         def search(own: BaseRetriever = self) -> Any:
             return method(own, input, config, **kwargs)
 

@@ -39,7 +39,7 @@ from rag_rule_explainer.instrumentation.requests.source_recognition import Reque
 from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 
-from . import news as _  # noqa: F401 -- it filters LangChain's log
+from . import news as _  # noqa: F401 -- importing it installs a filter of LangChain's log
 from .clients import ClientsBeside, tokens_of_both
 from .conversations import note_chat_reply, with_edits
 from .message_calls import CallsOfModels

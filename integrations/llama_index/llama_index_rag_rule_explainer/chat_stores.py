@@ -77,7 +77,7 @@ def _is_in_memory(store: object) -> bool:
     a store."""
     if not isinstance(store, SQLAlchemyChatStore):
         return False
-    engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- there is no public way
+    engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- no public attribute holds the engine
     uri = store.async_database_uri if engine is None else str(getattr(engine, "url", ""))
     return uri in ("sqlite+aiosqlite:///:memory:", "sqlite+aiosqlite://")
 

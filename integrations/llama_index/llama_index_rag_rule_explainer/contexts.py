@@ -128,7 +128,7 @@ def _restored(state: State, context: Any) -> Any:
     found = state.kept(_memory_key(context), lambda: None)
     try:
         with reading_real():
-            workflow = getattr(getattr(context, "_face", context), "_workflow")  # noqa: B009 -- no public way
+            workflow = getattr(getattr(context, "_face", context), "_workflow")  # noqa: B009 -- no public attribute holds the workflow
         own: Any = Context.from_dict(workflow, before)
         state.note_birth(own)
         if found is not None:

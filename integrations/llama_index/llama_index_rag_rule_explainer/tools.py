@@ -13,7 +13,7 @@ from typing import Any
 from llama_index.core.agent.workflow.multi_agent_workflow import handoff
 from llama_index.core.tools import FunctionTool, ToolOutput
 from llama_index_instrumentation.span import active_span_id
-from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs] -- it has none
+from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs] -- the package has none
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
@@ -157,7 +157,7 @@ def _in_context(tool: Any) -> Any:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, lambda: context.run(function, *args, **kwargs))
 
-    own._async_fn = in_context  # pyright: ignore[reportPrivateUsage] -- there is no public way
+    own._async_fn = in_context  # pyright: ignore[reportPrivateUsage] -- there is no public way to set the function
     return own
 
 

@@ -209,7 +209,7 @@ class Ledger:
                 _gap(rates.replays_per_minute), _gap(rates.tokens_per_minute),
             )
         )  # fmt: skip
-        statement = f"SELECT * FROM rag_rules_audit_begin('{self.plan.audit}', {given})"  # noqa: S608 -- checked
+        statement = f"SELECT * FROM rag_rules_audit_begin('{self.plan.audit}', {given})"  # noqa: S608 -- the values are numbers or NULL, and the audit's id was checked
         row = self._committed(lambda connection: connection.exec_driver_sql(statement).one())
         if row[0] is None:
             raise StoreFailed(

@@ -105,8 +105,8 @@ def _file(text: str) -> str:
 def page(title: str, body: Markup, up: str = "") -> str:
     """Returns a whole page. ``up``: the relative path from the page to the folder of the audit, such as
     "../"."""
-    return Markup(_PAGE).format(  # noqa: S704 -- a constant
-        policy=Markup(_POLICY),  # noqa: S704 -- a constant
+    return Markup(_PAGE).format(  # noqa: S704 -- the template is a constant of this module
+        policy=Markup(_POLICY),  # noqa: S704 -- the template is a constant of this module
         title=shortened(printable(title), _LONGEST_TITLE),
         up=up,
         styles=STYLES,

@@ -220,8 +220,8 @@ def _has_arrow() -> bool:
 
 
 def _write_parquet(rows: list[TableRow], name: str, file: Path) -> None:
-    import pyarrow  # pyright: ignore[reportMissingTypeStubs] -- it has no types
-    from pyarrow import parquet  # pyright: ignore[reportMissingTypeStubs] -- it has no types
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs] -- the package has no types
+    from pyarrow import parquet  # pyright: ignore[reportMissingTypeStubs] -- the package has no types
 
     arrow: Any = pyarrow
     types = {

@@ -151,7 +151,7 @@ def _listed(text: str, starts: set[int]) -> Iterator[str]:
         yield f"a list below {introduction[0].strip()!r}"
 
 
-def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- all functions in _SIGNS have it
+def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- all functions in _SIGNS have this parameter
     """Yields the names of sources at the end, or at the start, of each paragraph or line. ``starts`` is
     not used."""
     parts = [each.strip() for each in re.split(r"\n[ \t]*\n", text.strip())]

@@ -172,7 +172,7 @@ def _source(code: CodeType) -> ast.Module:
     tree = ast.parse("\n".join(lines))
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = code.co_firstlineno  # type: ignore[attr-defined]  # all have it
+            node.lineno = node.end_lineno = code.co_firstlineno  # type: ignore[attr-defined] # every such node has both
     return tree
 
 

@@ -100,7 +100,7 @@ def _inherited(owner: type, name: str, found: Any) -> Any:
 
     @wraps(found)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return getattr(super(owner, self), name)(*args, **kwargs)  # pyright: ignore[reportUnknownArgumentType] -- of any class
+        return getattr(super(owner, self), name)(*args, **kwargs)  # pyright: ignore[reportUnknownArgumentType] -- the attribute may be of any type
 
     return call
 

@@ -50,7 +50,7 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
         return
     # Python lists the folders in ``sys.path`` to find a module. This is ignored, because files may come
     # and go there for any reason. Reading the module's own file is a separate event.
-    if event == "os.listdir" and sys._getframe(1).f_code.co_filename == _IMPORTING:  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
+    if event == "os.listdir" and sys._getframe(1).f_code.co_filename == _IMPORTING:  # pyright: ignore[reportPrivateUsage] -- there is no public way to read the caller's frame
         return
     _here.busy = True
     try:
@@ -68,7 +68,7 @@ def _by_a_memory() -> bool:
     this package removes omitted turns from the memory's messages, wherever the memory stores them."""
     if current_state() is None:
         return True
-    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- there is no public way to read the caller's frame
     for _ in range(_CALLERS):
         kinds = type(frame.f_locals.get("self")).__mro__
         if any(_MEMORIES.fullmatch(each.__name__) for each in kinds):

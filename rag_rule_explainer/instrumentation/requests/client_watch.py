@@ -287,7 +287,7 @@ def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
     finally:
         watch.end_streams()
         run = participation()
-        if run is not None and run.bound is not None:  # a replay, whose answer has been read by now
+        if run is not None and run.bound is not None:  # this run is a replay whose answer was read
             watch.streams.close()
         # The garbage collector may close an abandoned stream in a different context. The variable cannot
         # be reset there, and the ValueError is ignored.

@@ -123,7 +123,7 @@ class GeneratedClient:
             if reply is not None:
                 note_reply(asking.key, result, reply.said)
                 asking.watch.replied(asking.key, reply)
-            elif hasattr(result, "http_response"):  # a raw response, whose body is not yet read
+            elif hasattr(result, "http_response"):  # this is a raw response, whose body is not yet read
                 unread = ReplyByHttp(asking.watch, asking.key, self.joined(), self.replied)
                 unread.follow(result.http_response, is_async=is_async)
         else:
