@@ -1,5 +1,5 @@
 """This module asks one question of an audit, for every ``AuditEngine``. It explains the answer by the
-conditions of bad and of good answers, and returns what the audit keeps of the explanations."""
+conditions of bad and of good answers, and returns the data that the audit keeps of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy

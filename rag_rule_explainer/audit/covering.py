@@ -38,7 +38,7 @@ def _forced(questions: set[Choices]) -> tuple[Choice, list[Choices]]:
     """Returns the documents that every solution contains, because they are the only choice of a question.
 
     Removing these documents ends the bad answers of some questions. For every other question, also
-    returns what is left of its choices after these documents are taken out.
+    returns its choices without these documents.
     """
     forced, left = frozenset[DocumentKey](), questions
     while single := [next(iter(each)) for each in left if len(each) == 1]:

@@ -198,8 +198,8 @@ class AuditedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AuditedAnswer:
-    """An ``AuditedAnswer`` is what an engine yields for a question: its result, and the explanations
-    from which the result was made (empty if there are none)."""
+    """An ``AuditedAnswer`` holds the result of one question, and the explanations from which the result
+    was made (empty if there are none). Engines yield one for each question."""
 
     question: AuditedQuestion
     explanations: Sequence[Explanation] = field(default_factory=tuple[Explanation, ...])

@@ -116,7 +116,7 @@ def discard_output() -> None:
 
 @contextmanager
 def stdout_kept() -> Generator[None, None, None]:
-    """Redirects what the application prints in the block to stderr, because stdout is for the result.
+    """Redirects the application's prints in the block to stderr, because stdout is for the result.
 
     The result may be JSON, which other texts would make invalid. The prints of child processes and of
     libraries in C are redirected as well.

@@ -1,4 +1,4 @@
-"""This module finds out which source of one explanation is which source of the other."""
+"""This module matches the sources of one explanation with the sources of the other explanation."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,5 +1,5 @@
-"""This module checks that the probes of an explanation show what it claims. The explanation may come from
-an untrusted file, in which probes were changed or deleted."""
+"""This module checks that the probes of an explanation support the claims of its rules. The explanation
+may come from an untrusted file, in which probes were changed or deleted."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple

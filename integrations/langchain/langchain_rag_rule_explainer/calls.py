@@ -24,8 +24,8 @@ from .progressing import ProgressEvents
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionOptions:
-    """A ``QuestionOptions`` holds what a caller gives with an input: sources and a logged answer. The
-    fields mean the same as the parameters of ``RuleExplainer.explain`` with these names."""
+    """A ``QuestionOptions`` holds the sources and the logged answer that a caller gives together with an
+    input. The fields mean the same as the parameters of ``RuleExplainer.explain`` with these names."""
 
     documents: Sequence[DocumentLike] | None = None
     add_documents: Sequence[DocumentLike] = ()

@@ -104,7 +104,7 @@ def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def checkpoint_key(state: State, saver: object, config: Mapping[str, Any]) -> Hashable:
     """Returns the key of one checkpoint in a ``State`` (the content of stores before the baseline). The
-    key is the same in every run, so a replay finds what the baseline stored."""
+    key is the same in every run, so a replay finds the checkpoint that the baseline stored."""
     configurable = config.get("configurable", {})
     names = ("thread_id", "checkpoint_ns", "checkpoint_id")
     place = tuple(str(configurable.get(name) or "") for name in names)

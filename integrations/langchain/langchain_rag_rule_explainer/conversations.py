@@ -143,7 +143,7 @@ def _streams(_: str, method: Callable[..., bool]) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> bool:
         # If only the next action is replayed, models are not asked to stream. LangChain then requests
-        # whole replies, and a recorded reply can take the place of such a request.
+        # whole replies, and a replay can return a recorded reply in place of the request.
         return not ends_at_next_action() and method(self, *args, **kwargs)
 
     return call

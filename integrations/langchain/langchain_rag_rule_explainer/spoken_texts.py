@@ -14,8 +14,8 @@ _REPEATED = frozenset({"tool_calls", "function_call"})
 _CALLS = ("tool_use", "tool_call", "function_call")
 """Types of content blocks that repeat a message's tool calls."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers"})
-"""Parameters of a call that change how the reply is sent, but not what the model reads. They are left out
-when two requests are compared."""
+"""Parameters of a call that change how the reply is sent, but not the text that the model reads. They are
+left out when two requests are compared."""
 
 
 def parameters(event: Mapping[str, Any]) -> str:
@@ -37,8 +37,8 @@ def spoken(message: BaseMessage) -> str:
 
 
 def told_beside(message: BaseMessage) -> str:
-    """Returns what a message has besides its text: its tool calls without their ids, its name, and
-    pictures and the like."""
+    """Returns the parts of a message other than its text: its tool calls without their ids, its name, and
+    content such as pictures."""
     content: Any = message.content
     parts = cast("list[Any]", content if isinstance(content, list) else [])
     others = [mapping_in(each) for each in parts]

@@ -73,8 +73,8 @@ def _is_simple(store: object) -> bool:
 
 
 def _is_in_memory(store: object) -> bool:
-    """Returns True iff the store is in memory. A ``Memory`` that was made without a database has such
-    a store."""
+    """Returns True iff the store is in memory. A ``Memory`` that was made without a database keeps its
+    messages in such a store."""
     if not isinstance(store, SQLAlchemyChatStore):
         return False
     engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- no public attribute holds the engine

@@ -81,7 +81,7 @@ def _edited(
 
 
 def _told_beside(message: ChatMessage) -> str:
-    """Returns what a message has besides its text: tool calls without their ids, and pictures."""
+    """Returns the parts of a message other than its text: tool calls without their ids, and pictures."""
     others = [each for each in message.blocks if not isinstance(each, TextBlock)]
     calls: Any = message.additional_kwargs.get("tool_calls") or ()
     shown = [each.model_dump(exclude={"tool_call_id"}) for each in others]

@@ -134,8 +134,8 @@ def _named_call(call: Any) -> tuple[object, object] | None:
 
 
 def is_refusal(response: ChatResponse | CompletionResponse) -> bool:
-    """Returns True iff a reply in OpenAI's protocol, or this chunk of one, is a refusal. It is read from
-    the raw response, because LlamaIndex does not report refusals."""
+    """Returns True iff a reply in OpenAI's protocol, or a chunk of such a reply, is a refusal. The
+    refusal is read from the raw response, because LlamaIndex does not report refusals."""
     messages = (each.get("message") or each.get("delta") for each in _choices(_raw(response)))
     return any(
         cast("Mapping[str, Any]", each).get("refusal") for each in messages if isinstance(each, Mapping)

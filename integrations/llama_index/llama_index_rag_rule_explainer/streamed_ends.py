@@ -23,9 +23,9 @@ _Span: TypeAlias = str | None
 class EventsOfStream:
     """An ``EventsOfStream`` holds the events of one stream of Bedrock.
 
-    ``parts``: the events that were read. They are found by Python's ``id``, so they are kept: the id of
-    a deleted object could be given to another one. ``reason``: the finish reason; None until it has
-    arrived.
+    ``parts``: the events that were read. The events are found by Python's ``id``. The references keep the
+    events alive, because the id of a deleted event could be given to another object. ``reason``: the
+    finish reason; None until it has arrived.
     """
 
     stream: object

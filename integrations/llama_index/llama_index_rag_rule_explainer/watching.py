@@ -134,7 +134,8 @@ class Watch:
         self._replied(reply.response, key, is_recorded=True)
 
     def take_event(self, event: Any) -> None:
-        """Records what an event of the dispatcher reports about models. All other events are ignored."""
+        """Records the requests and replies of models that an event of the dispatcher reports. Other
+        events are ignored."""
         if isinstance(event, (LLMChatStartEvent, LLMCompletionStartEvent)):
             self._starts(event)
         elif isinstance(event, LLMPredictStartEvent):

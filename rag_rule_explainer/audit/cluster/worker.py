@@ -61,7 +61,7 @@ class Worker:
         return await audited_answer(self._built(), self._job, question)
 
     async def finish(self) -> None:
-        """Writes what was spent, and closes the store and the ``Ledger``."""
+        """Writes the latest spending to the database, and closes the store and the ``Ledger``."""
         if self._ledger is not None:
             self._ledger.close()
         close_all()

@@ -1,5 +1,5 @@
-"""This module isolates the memory of an application, so that every replay reads what the baseline read.
-*Memory objects* are objects that store data between runs, such as a chat history.
+"""This module isolates the memory of an application, so that every replay reads the same content as the
+baseline. *Memory objects* are objects that store data between runs, such as a chat history.
 
 When the baseline first uses a memory object, its content is copied. A replay works on its own copy of
 this content, and its writes are dropped with this copy. For this, the integrations replace the methods of

@@ -70,10 +70,11 @@ class Serving(Gate, Generic[Item]):
         n-th result. If it is unknown which result this is, returns the items of all of them, and sets
         ``undecided``. Raises the error that the retrieval raised in the baseline, if it raised one.
 
-        The option ``on_new_query`` decides what a query gets that the baseline did not make: an error
+        If the baseline did not make the query, the option ``on_new_query`` decides the result: an error
         (UnknownQuery), or the result of a real search. Returns None if the caller must make this search.
         The caller passes its result to ``settled`` if ``serves_what_is_kept``, otherwise to ``filtered``.
-        ``keys``: the keys of the retrieval; ``asked``: its query, for messages."""
+        ``keys``: the keys of the retrieval; ``asked``: its query, for messages.
+        """
         with self._lock:
             self.served += 1
             if self._captured.any_query:

@@ -215,8 +215,9 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStream:
-    """A ``RecordedStream`` is what the application read of a stream. ``stream``: the client's object;
-    ``chunks``: the chunks that it yielded; ``is_whole``: True iff the stream was read to its end."""
+    """A ``RecordedStream`` holds the part of a stream that the application has read. ``stream``: the
+    client's object; ``chunks``: the chunks that it yielded; ``is_whole``: True iff the stream was read to
+    its end."""
 
     stream: Any
     chunks: tuple[Any, ...]

@@ -30,8 +30,8 @@ def texts_within(given: Any, without: Collection[str]) -> Iterator[str]:
 
 
 def extras_of(message: Any) -> str:
-    """Returns what a message of a request has besides its text, such as tool calls without their ids, and
-    pictures; an empty text if there is nothing."""
+    """Returns the parts of a request's message other than its text, such as tool calls without their ids,
+    and pictures. Returns an empty text if there are none."""
     if not isinstance(message, Mapping):
         return ""
     entries = cast("Mapping[str, Any]", message)

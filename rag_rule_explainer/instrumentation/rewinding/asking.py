@@ -57,7 +57,7 @@ _OF_ERRORS = frozenset(
         *("format_exception", "format_exc", "print_exception", "format_tb", "TracebackException"),
     }
 )
-"""Names by which code reads what was added to an error after it was made."""
+"""Names by which code reads data that was added to an error after the error was made."""
 
 _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
     (

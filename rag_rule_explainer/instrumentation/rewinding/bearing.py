@@ -283,7 +283,7 @@ def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
 @lru_cache(maxsize=2048)
 def _set_in(code: CodeType) -> frozenset[str]:
     """Returns the names of the attributes that the code sets. A leading underscore is removed."""
-    # Cached, because disassembling is slow and each explanation reads the same code.
+    # The result is cached, because disassembling is slow and each explanation reads the same code.
     setting = (each for each in dis.get_instructions(code) if each.opname in _SETTING)
     inside = (_set_in(inner) for inner in code.co_consts if isinstance(inner, CodeType))
     return frozenset(str(each.argval).removeprefix("_") for each in setting).union(*inside)
