@@ -84,8 +84,7 @@ def _own(context: Any) -> dict[str, Any] | None:
         except RagRuleError:
             if not state.live:
                 raise
-            # In a run that the user made, the run itself must succeed. So the error is raised only after
-            # that run has ended.
+            # A run that the user made must succeed. So the error is raised only after this run has ended.
             state.before[key] = None
     if state.live:
         return None

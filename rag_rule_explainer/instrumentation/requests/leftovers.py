@@ -84,7 +84,7 @@ class Leftovers:
     def look(self, after: Holdings) -> None:
         """Compares ``after``, the application's state after the baseline, with its state before. If the
         state has a new text that comes from a source, requests are searched for this text from now on,
-        even if it is very short. Only the first call does anything."""
+        even if it is very short. Later calls do nothing."""
         with self._lock:
             if self._looked or self._marks is None:
                 return
