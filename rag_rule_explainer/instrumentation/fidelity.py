@@ -149,14 +149,14 @@ class Fidelity:
 
     @property
     def dependent_places(self) -> str:
-        """Returns the names of state whose value may depend on which run set it; may be empty."""
+        """Returns the names of state whose values may depend on the run that set them; may be empty."""
         return self.rewinding.dependent_places
 
     @contextmanager
     def rewound(self) -> Generator[None, None, None]:
         """Restores the state before the baseline for each replay of the block. If a replay then differs
         from an earlier one on the same sources, sets ``doubt``."""
-        # A doubt that names the attribute helps most, so such doubts are checked first.
+        # A doubt that names the attribute helps the user most, so such doubts are checked first.
         known, seen = self._lasting_state_in_words(), ""
         try:
             with self.rewinding.wanted():
@@ -296,5 +296,5 @@ class Fidelity:
 
     @property
     def is_comparable(self) -> bool:
-        """Returns True iff a replay equalled the baseline, and no model replied otherwise than in it."""
+        """Returns True iff a replay equalled the baseline and no model gave it another reply."""
         return self.compared and not self.sampled

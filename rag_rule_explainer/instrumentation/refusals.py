@@ -101,8 +101,8 @@ class Refusals:
         )
 
     def answers_for(self, foreign: Carried, kept: Sequence[Source]) -> StateShared:
-        """Returns the error for an answer that holds a reply which a model gave to another run, and no
-        reply of its own run."""
+        """Returns the error for an answer that contains the reply that a model gave to another run, but
+        none of the replies to its own run."""
         return StateShared(
             f"{named(kept)} answered with what a model told {foreign.maker}, "
             f"{shortened(foreign.text, 200)!r}, and with nothing that it was told itself",

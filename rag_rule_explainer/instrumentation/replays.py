@@ -120,7 +120,7 @@ class Replays(Generic[Item]):
         watch.exchanges.after_reply.append(
             lambda reply: texts.note_reply(maker, reply, [each.text for each in watch.requests])
         )
-        # This may end the replay, so it comes last.
+        # ``begin_replay`` may end the replay, so it comes last.
         begin_replay(run, self.first, self.manner, kept, self.fidelity.note)
         found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)

@@ -117,7 +117,7 @@ class Patches:
         for each in self._interceptions:
             self._at_root.setdefault(each.place, []).append(each)
         # The names of methods that match no pattern. They are stored because most classes have many
-        # method names in common, which are then not matched again.
+        # method names in common, and these names need not be matched again.
         self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
         # The key is the ``id()`` of an interception and a method's name. The value is True if the
         # interception's pattern matches the name.
@@ -251,7 +251,7 @@ class Patches:
                 original.__func__(cls, **kwargs)
             self.wrap_loaded_classes()
 
-        # The parameters have no known types, because those of the replaced method have none.
+        # The parameters have no known types, because the parameters of the replaced method have none.
         hook: Any = classmethod(init_subclass)  # pyright: ignore[reportUnknownVariableType]
         put_on(self, root, _HOOK, original, hook)
 

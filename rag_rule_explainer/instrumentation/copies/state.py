@@ -100,8 +100,8 @@ class State:
         return content if self.edit is None else self.edit(content)
 
     def edit_attributes(self, thing: Any) -> Any:
-        """Removes the sources that the run omits from the attributes of ``thing``, which is one of the
-        run's own copies, and returns it."""
+        """Removes the sources that the run omits from the attributes of ``thing``, and returns ``thing``.
+        ``thing``: one of the run's own copies of objects."""
         if self.edit is None:
             return thing
         attributes: dict[str, Any] = getattr(thing, "__dict__", {})

@@ -118,8 +118,8 @@ def executing(run: object) -> Generator[None, None, None]:
 
 def current_task() -> Any:
     """Returns the task that runs in this thread; None if there is none."""
-    # In a thread without an event loop, the public function would raise an error, which is slow. So this
-    # checks first whether the thread has one.
+    # In a thread without an event loop, the public function would raise an error, which is slow. The
+    # private function returns None instead.
     loop = asyncio._get_running_loop()  # pyright: ignore[reportPrivateUsage] -- the comment above says why
     return None if loop is None else asyncio.current_task(loop)
 

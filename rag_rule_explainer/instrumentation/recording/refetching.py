@@ -26,7 +26,7 @@ ADDED_LAST = "added documents stand after the retrieved ones: where they would r
 @dataclass(slots=True)
 class Refetch:
     """A ``Refetch`` describes the change of the corpus for the first run of one call, and records which
-    documents of this change searches found.
+    documents of this change were found by searches.
 
     ``remarks``: sentences for the user. ``seen``: the ids and names of the documents of the change that a
     search found.

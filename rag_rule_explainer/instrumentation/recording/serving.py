@@ -143,8 +143,8 @@ class Serving(Gate, Generic[Item]):
 
     @property
     def may_search_less(self) -> bool:
-        """Returns True iff sources may be missing only because the application did not search for them
-        after the results of its earlier searches.
+        """Returns True iff missing sources may have a harmless reason: the application got the results of
+        its earlier searches, and then did not search for further sources.
 
         This requires that a replay on all sources has made all searches of the baseline. Otherwise, the
         application may have kept the results of an earlier run, so that it does not search again.

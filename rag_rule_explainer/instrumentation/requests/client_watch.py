@@ -104,8 +104,8 @@ class JoinedChunks(Protocol):
 
 @dataclass(slots=True, eq=False)
 class RunRecord:
-    """A ``RunRecord`` stores what one run's models were sent and replied. ``said``: the replies by their
-    keys; ``failures``: the errors that models raised; ``spent``: the tokens by model and kind."""
+    """A ``RunRecord`` stores one run's requests to models, and the replies. ``said``: the replies by
+    their keys; ``failures``: the errors that models raised; ``spent``: the tokens by model and kind."""
 
     exchanges: Exchanges = field(default_factory=Exchanges)
     said: dict[object, Said] = field(default_factory=dict[object, Said])
@@ -148,7 +148,7 @@ class ClientWatch:
         return list({**self._said, **self.arrived_so_far()}.values())
 
     def arrived_so_far(self) -> dict[object, Said]:
-        """Returns what has arrived of the streamed replies that have not ended, by their keys."""
+        """Returns the arrived parts of the streamed replies that have not ended, by their keys."""
         return {key: self._left(key, each) for key, each in self.streams.open()}
 
     @property

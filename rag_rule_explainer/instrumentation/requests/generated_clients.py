@@ -101,9 +101,9 @@ class GeneratedClient:
         return sent
 
     def _asking(self, client: object, options: Any) -> _Asking | None:
-        """Records the request with these options, and returns it. Returns None, and records nothing,
-        outside of runs, for a request that asks no model, and inside of another call that is recorded,
-        such as that of a framework's model."""
+        """Records the request with these options, and returns it. Returns None, and records nothing, in
+        three cases: outside of runs; for a request that asks no model; and inside another call that is
+        already recorded, such as a call of a framework's model."""
         watch = current_watch()
         inside = is_sent_by_client() or not is_within_no_model()
         if watch is None or inside or not self.asks_a_model(options):

@@ -63,7 +63,7 @@ def is_within_no_model() -> bool:
 
 def is_within_a_model() -> bool:
     """Returns True iff the innermost running call of a model runs inside a call of a different model. An
-    example is a wrapper that only passes requests and replies on."""
+    example of the other model is a wrapper, which only passes requests and replies on."""
     calls = _calls.get()
     return any(call.model is not calls[-1].model for call in calls[:-1])
 
