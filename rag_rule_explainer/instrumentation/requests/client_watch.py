@@ -118,8 +118,8 @@ class ClientWatch:
     unusable, for example because it was cut off.
 
     ``accepts``: finish reasons (the reasons why a model stopped) with which the user accepts a reply.
-    ``failures``: the errors that models raised, even if the application caught them. ``record``: where
-    requests and replies are stored, if a framework's own watch stores its models' there as well.
+    ``failures``: the errors that models raised, even if the application caught them. ``record``: the
+    ``RunRecord`` for requests and replies, which a framework's own watch may share.
     """
 
     def __init__(self, *, accepts: Collection[str] = (), record: RunRecord | None = None) -> None:

@@ -106,8 +106,8 @@ class Course:
         return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
 
     def answered_otherwise(self, other: "Course") -> bool:
-        """Returns True iff both runs made some request in common, and the run ``other`` got a reply to it
-        that this run did not get."""
+        """Returns True iff both runs sent the same request, and the run ``other`` got a reply to it that
+        this run did not get."""
         known: dict[str, set[str]] = {}
         for step in self.steps:
             known.setdefault(step.request, set()).add(step.reply)

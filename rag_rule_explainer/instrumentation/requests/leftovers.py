@@ -103,7 +103,7 @@ class Leftovers:
         self, exchanges: Iterable[Exchange], kept: Sequence[Source], made: Sequence[str]
     ) -> Leftover | None:
         """Returns a text in a request that identifies an omitted source; None if there is none. Prefers a
-        text for which it is known which object of the application has it.
+        text if the object of the application that holds it is known.
 
         Never returns a text that the application had before the baseline, a text of the run's input, or
         one of ``made``: texts that the run made, used as a query, or may remember. ``kept``: the retained
