@@ -142,8 +142,8 @@ def _fill(
     answered: Callable[[LoggedQuestion], Coroutine[Any, Any, AuditedAnswer]],
     meter: LocalMeter,
 ) -> bool:
-    """Begins questions as long as fewer than ``workers`` are being explained. Returns True iff one is
-    being explained."""
+    """Begins questions as long as fewer than ``workers`` are being explained. Returns True iff at least
+    one question is being explained."""
     while len(tasks) < workers and not meter.refusal():
         asked = next(waiting, None)
         if asked is None:

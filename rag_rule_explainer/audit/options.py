@@ -121,8 +121,8 @@ class AuditOptions:
         return None if self.out is None else Path(self.out)
 
     def job(self, application: Any, condition: PredicateLike, rest: Mapping[str, Any]) -> AuditJob:
-        """Returns the job. ``rest``: the settings of the explainer. Raises InvalidInput for settings that
-        do not exist, or that an audit sets itself."""
+        """Returns the ``AuditJob``. ``rest``: the settings of the explainer. Raises InvalidInput for
+        settings that do not exist, or that an audit sets itself."""
         for name in rest:
             if name in {"limiter", "omission_predicate", "false_condition"}:
                 raise InvalidInput(f"{name} is set by the audit itself; leave it out")

@@ -76,7 +76,8 @@ class DocumentRow:
     @property
     def implicated_share(self) -> Share:
         """Returns the number of questions in which the document is ``implicated``, divided by the number
-        of questions in which it is ``implicated`` or ``clear``. Others that show it are not counted."""
+        of questions in which it is ``implicated`` or ``clear``. Other questions that show the document
+        are not counted."""
         return share(len(self.implicated), len(self.implicated) + len(self.clear), _NEVER_SHOWN)
 
     @property

@@ -143,8 +143,7 @@ class HeldVerdicts:
 
     ``expected``: all rules that the labels imply. (Labels say which sources are necessary for the right
     answer.) ``hold``: those of them that hold. ``undecided``: those that cannot be decided, because some
-    subset to which they apply has no verdict. ``unasked``: those for which no subset was replayed to
-    which they apply.
+    subset to which they apply has no verdict. ``unasked``: those that apply to no replayed subset.
     """
 
     expected: int

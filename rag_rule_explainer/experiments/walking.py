@@ -105,7 +105,7 @@ def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
 
 _REMEMBERING = {WalkedMiner.EXHAUSTIVE, WalkedMiner.DUAL}
 """The miners that remember verdicts. If their search for retention rules and their search for omission
-rules need the same subset, it is replayed only once."""
+rules need the same subset, this subset is replayed only once."""
 
 
 def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:

@@ -89,7 +89,7 @@ class StoreResult:
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
         """Returns True iff at least one of the nodes has no similarity. A result of a store needs a
-        similarity for each node, so none can be made of these nodes."""
+        similarity for each node, so no result can be made of these nodes."""
         return any(each.node.score is None for each in found)
 
 

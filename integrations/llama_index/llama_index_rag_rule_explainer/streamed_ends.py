@@ -2,7 +2,8 @@
 provider's client, reports it.
 
 LlamaIndex does not keep the refusals of OpenAI's protocol, and drops the event by which Bedrock reports
-the finish reason of a stream. Without these, a reply that was cut off would look whole.
+the finish reason of a stream. If this module did not record them, a reply that was cut off would look
+whole.
 """
 
 import threading
