@@ -198,8 +198,8 @@ class Undecided(RagRuleError):
 
 
 class NotSent(RagRuleError):
-    """This error says that a tracing tool did not take annotations. The message names the reason, and how
-    many were sent before it."""
+    """This error says that a tracing tool did not take annotations. The message names the reason, and
+    says how many annotations were sent before the failure."""
 
     PAGE = "NotSent"
 

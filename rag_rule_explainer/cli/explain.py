@@ -69,9 +69,9 @@ def explained_incident(
     incident: Incident | None,
     rule: AskedRule = None,
 ) -> Any:
-    """Returns what ``rule`` asks for, such as the explanation of the answer, for conditions and an
-    incident that the caller has already read. ``incident``: the logged answer, with its documents; None
-    if nothing was logged."""
+    """Returns the result that ``rule`` asks for, such as the explanation of the answer, for conditions
+    and an incident that the caller has already read. ``incident``: the logged answer, with its documents;
+    None if nothing was logged."""
     of_kind = _of_application if request.subject.app is not None else _of_sources
     with stdout_kept():
         return of_kind(request, settings, predicates, incident, rule)

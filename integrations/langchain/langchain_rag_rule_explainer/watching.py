@@ -208,8 +208,8 @@ class Watch(UsageMetadataCallbackHandler):
             self._streams.end(kwargs.get("run_id"))
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
-        """Records what had arrived of the model's streamed replies that the application did not read to
-        their ends. Must be called at the end of the run.
+        """Records the arrived parts of the streamed replies that the application did not read to their
+        ends. Must be called at the end of the run.
 
         ``of_this_reader``: False to record all such replies; True to record only those that the current
         thread and task was reading.

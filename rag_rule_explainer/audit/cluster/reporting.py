@@ -19,8 +19,8 @@ SECONDS_BETWEEN_REPORTS = 1.0
 
 @dataclass(slots=True)
 class AuditReporter:
-    """An ``AuditReporter`` shows in a progress bar how many questions are done, and what all workers
-    have spent. ``questions``: all questions that will be asked; only their number is used."""
+    """An ``AuditReporter`` shows in a progress bar how many questions are done, and the spending of all
+    workers. ``questions``: all questions that will be asked; only their number is used."""
 
     progress: Progress | None
     ledger: Ledger
