@@ -45,7 +45,7 @@ _LONGEST_TEXT = 5_000
 
 @dataclass(slots=True)
 class AuditFolder:
-    """An ``AuditFolder`` is a folder that holds what an audit has found so far.
+    """An ``AuditFolder`` is a folder that holds the results of an audit so far.
 
     ``identity``: a name that the audit got when its folder was made, and that stays the same if the
     folder is moved; empty if its file holds none. ``known``: the result of each question so far, by its

@@ -1,6 +1,6 @@
-"""This module counts in PostgreSQL what all workers of an audit spend, and keeps the limits and rates of
-the whole audit there. They therefore hold for any number of machines, and also after a restart of the
-process that began the audit."""
+"""This module counts in PostgreSQL the spending of all workers of an audit, and keeps the limits and
+rates of the whole audit there. The limits and rates therefore hold for any number of machines, and also
+after a restart of the process that began the audit."""
 
 import threading
 from collections.abc import Callable
