@@ -112,7 +112,7 @@ def subset_count(subsets: int) -> str:
 
 
 def bits(mask: Mask) -> Iterator[Mask]:
-    """Yields the single bits of a mask, the lowest first."""
+    """Yields the single bits of a mask as numbers, the lowest first: 1 and 4 for 5."""
     while mask:
         low = mask & -mask
         yield low

@@ -118,10 +118,10 @@ class Answer:
         """
         if isinstance(given, str):
             return cls(plain_text(given))
-        if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             name = "None" if given is None else type(given).__name__
             raise InvalidInput(f"an answer is {name}; give a str or an Answer{where_the_text_is(given)}")
-        if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"the text of an Answer is {type(given.text).__name__}; give a str")
         for name in ("usage", "models"):
             counts: object = getattr(given, name)
@@ -144,7 +144,7 @@ class Answer:
 def _with_ids(given: Answer) -> Answer:
     """Returns the answer with its collections of ids turned into tuples. Raises InvalidInput for a note
     or an id that is no str."""
-    if not isinstance(given.note, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(given.note, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"the note of an Answer is {brief(given.note)}; give a str")
     listed: dict[str, Any] = {}
     for name in ("delivered", "seen"):

@@ -58,7 +58,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @called_as("explain")
     def explain(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -83,7 +83,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @called_as("aexplain")
     async def aexplain(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -97,7 +97,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @called_as("explain_each")
     def explain_each(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         conditions: Sequence[PredicateLike],
         *,
         documents: Sequence[UserDocument] | None = None,
@@ -114,7 +114,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @called_as("aexplain_each")
     async def aexplain_each(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         conditions: Sequence[PredicateLike],
         *,
         documents: Sequence[UserDocument] | None = None,
@@ -127,7 +127,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
 
     async def aasked_by(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         ask: AskReplays[Value],
         *,
         documents: Sequence[UserDocument] | None = None,
@@ -142,7 +142,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @showing_cite_fields
     def cite(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -163,7 +163,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @showing_cite_fields
     async def acite(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -179,7 +179,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @showing_recheck_fields
     def recheck(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         **fields: Unpack[RecheckFields],
     ) -> Recheck:
         """Returns whether the bad answer to ``input`` is gone after a change of the corpus. Blocks.
@@ -204,7 +204,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @showing_recheck_fields
     async def arecheck(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         **fields: Unpack[RecheckFields],
     ) -> Recheck:
         """Returns whether the bad answer is gone, as ``recheck`` does, on the caller's event loop."""
@@ -221,7 +221,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         self,
         antecedent: Iterable[str],
         kind: RuleKindLike,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -241,7 +241,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         self,
         antecedent: Iterable[str],
         kind: RuleKindLike,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -255,7 +255,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @called_as("estimate")
     def estimate(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),

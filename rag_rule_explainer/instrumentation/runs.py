@@ -229,7 +229,7 @@ class ApplicationRun(Generic[Item]):
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        acts = self._first.action is not None and self._first.action.meets  # a later stop changes nothing
+        acts = self._first.action is not None and self._first.action.meets  # later stops do not matter
         if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)
 

@@ -53,7 +53,7 @@ def _is_called_here(run: Participation) -> bool:
     """Returns True iff this thread, which belongs to no run, has called the application of ``run``. Then
     the call belongs to a run that no explanation makes, such as one of another user."""
     code = None if run.shared is None else run.shared.code
-    frame: FrameType | None = sys._getframe()  # pyright: ignore[reportPrivateUsage] -- no public way to the callers
+    frame: FrameType | None = sys._getframe()  # pyright: ignore[reportPrivateUsage] -- there is no public function
     while code is not None and frame is not None and frame.f_code is not code:
         frame = frame.f_back
     return code is not None and frame is not None

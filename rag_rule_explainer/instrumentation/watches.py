@@ -31,7 +31,7 @@ class ModelWatch(Protocol):
 
     @property
     def steps(self) -> int:
-        """Returns the largest number of steps that one graph of the run took; 0 if the framework does not
+        """Returns the largest number of steps that one graph of the run made; 0 if the framework does not
         report steps."""
         ...
 

@@ -95,8 +95,8 @@ class AntecedentSearch:
 
     def start(self) -> None:
         """Prepares both directions of the search. ``candidates`` gets the sets of units that may be
-        rules; from below, the smallest is tested next. ``remainders`` gets the sets whose removal leaves
-        no known rule; from above, all units except the smallest of these sets are tested."""
+        rules; the search from below tests the smallest one. ``remainders`` gets the sets whose removal
+        leaves no known rule; the search from above tests all units except the smallest such set."""
         outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
         done = [*self.found, *self.unresolved]
         self.candidates = HittingSets(self.lattice, outside, done)
@@ -130,7 +130,7 @@ class AntecedentSearch:
     def record(self, candidate: Mask, test: RandomTest) -> None:
         """Records that a candidate was found to be a rule. ``test``: the result of its test."""
         # The search from above keeps a unit if the verdict without it is UNKNOWN. So it may have found a
-        # larger rule that contains this one. That rule is not minimal, so it is dropped.
+        # larger rule that contains the new one. The larger rule is dropped.
         for larger in [rule for rule in self.found if rule & candidate == candidate]:
             del self.found[larger]
         self.found[candidate] = test
@@ -160,9 +160,8 @@ class AntecedentSearch:
         self.remainders.block(outside)
 
     def leave_in_doubt(self, left_out: Mask) -> None:
-        """Records that the search from above must not remove exactly the units ``left_out`` again,
-        because the verdict without them is UNKNOWN. Only the search from below then finds rules among the
-        other units."""
+        """Records that the verdict on all units except ``left_out`` is UNKNOWN. The search from above
+        does not test this set again, so only the search from below finds rules in it."""
         self.doubtful.append(left_out)
         self.remainders.block(left_out)
 
@@ -268,9 +267,9 @@ class AntecedentSearch:
             self.withdraw(mask for mask, verdict in new.items() if verdict is Verdict.BREAKS)
 
     def withdraw(self, broken: Iterable[Mask]) -> None:
-        """Removes the found rules that are contained in one of the ``broken`` antecedents. On the own
-        subset of each of these, the condition was just seen to break, so the contained rules are no
-        rules. The search then continues with all verdicts so far."""
+        """Removes the found rules that are contained in one of the ``broken`` antecedents, on whose
+        own subsets the condition was just seen to break. Then continues the search with all known
+        verdicts."""
         broken = list(broken)
         fallen = [rule for rule in self.found if any(mask & rule == rule for mask in broken)]
         for rule in fallen:

@@ -111,7 +111,7 @@ class _Search:
         self.is_last = False
         # The masks to add to each antecedent, one for each probe: 0, later also all dropped sources.
         self.beside: tuple[Mask, ...] = (0,)
-        # ``found`` returns the rules claimed now; ``before`` has those of the previous round.
+        # ``found`` returns the rules claimed now; ``before`` has the rules of the previous round.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
         self.before: tuple[Claim, ...] = ()
         self.stop = ""
@@ -188,8 +188,8 @@ class _Search:
         return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns the verdict on an antecedent; or, if it is not known, None and the sources to probe for
-        it. The verdict is BREAKS if the condition is known to break on a larger antecedent."""
+        """Returns the verdict on an antecedent, which is BREAKS if the condition is known to break on a
+        larger one. If the verdict is not known, returns None and the sources to probe."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:

@@ -23,14 +23,14 @@ from ..verdicts import Verdict
 from .protocol import Ask, Mining, Wanted
 
 _ask: Callable[[tuple[Mask, int, bool, bool]], Ask] = partial(
-    tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- the type of a tuple's items is open
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- the types of the tuple's items are not declared
     Ask,
 )
 """Makes an ``Ask`` from all of its fields, in a third of the time that ``Ask(...)`` takes. It is called
 once for each subset, so it must be fast."""
 
 _wanted: Callable[[tuple[tuple[Ask, ...], Callable[[], tuple[Claim, ...]], str]], Wanted] = partial(
-    tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- as for ``_ask``
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- the same reason as for ``_ask``
     Wanted,
 )
 
@@ -51,7 +51,7 @@ class Mono:
         """Starts a new search over the subsets of ``lattice``."""
         flip, full = self.kind.flip(lattice), lattice.full
         frontier = _Frontier(lattice)
-        holds = Verdict.HOLDS  # read once: Python finds a member of an enum slowly
+        holds = Verdict.HOLDS  # read once, because Python reads a member of an enum slowly
 
         def claims() -> tuple[Claim, ...]:
             rules = frontier.minimal() if self.minimal else frontier.valid

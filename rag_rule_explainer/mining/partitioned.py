@@ -188,8 +188,8 @@ class _Search:
 
     @property
     def others_are_unnamed(self) -> bool:
-        """Returns True if the units of all other batches are in no antecedent that is probed while one
-        batch is mined; False if they are in every one."""
+        """Returns True if the units of all other batches are in none of the antecedents that are probed
+        while one batch is mined. Returns False if the units are in each of these antecedents."""
         return self.miner.others == as_unnamed(self.kind)
 
     def is_broken(self, antecedent: Mask) -> bool:

@@ -40,8 +40,8 @@ QUICK_SAMPLING = Sampled(max_violation=0.2)
 """The tests for ``miner="quick"``: each rule is tested on 14 random subsets."""
 TOGETHER, PROBES_WITHOUT_TEST = 8, 40
 """Rules are tested when ``TOGETHER`` of them are untested, or when at least one is untested and
-``PROBES_WITHOUT_TEST`` probes were made since the last test. So a search that a limit ends has tested
-rules."""
+``PROBES_WITHOUT_TEST`` probes were made since the last test. So if a limit ends the search early, some
+rules are already tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +216,8 @@ class _QuickSearch:
         return Draws(self.kind, self.lattice, rule, sizes, self.miner.pinned)
 
     def note(self, rule: Mask, masks: Sequence[Mask]) -> None:
-        """Records the verdicts on these subsets, on none of which the rule was seen to break. If one of
-        them is UNKNOWN, the rule is not reported."""
+        """Records the verdicts on these subsets; the rule was seen to break on none of them. If one of
+        the verdicts is UNKNOWN, the rule is not reported."""
         known, needed, draws = self.known, self.needed(rule), self.draws_of(rule)
         if known.largest(rule, masks, Verdict.UNKNOWN) is not None:
             del known.found[rule]

@@ -86,8 +86,8 @@ class Sampled:
         ``draws`` random ones: ``max_violation`` if ``draws`` is at least the result of ``draws()``, else
         more.
 
-        The bound holds no matter after how many draws the test stopped. A rule that fails on a larger
-        share of all subsets passes that many draws with a chance of at most ``error``.
+        The bound holds no matter after how many draws the test stopped. If a rule fails on a larger share
+        of all subsets, the chance that it passes ``draws`` draws is at most ``error``.
         """
         if draws >= self.draws(error, missed):
             return self.max_violation
@@ -184,8 +184,9 @@ class Draws:
 
     @property
     def neighbours(self) -> tuple[Mask, ...]:
-        """Returns the supersets of the antecedent with one unit more than it, and those with all units
-        except one; none if the lattice has more than ``_MOST_WITH_NEIGHBOURS`` units."""
+        """Returns the supersets of the antecedent that have exactly one unit more than the antecedent,
+        and the supersets that lack exactly one of all units. Returns none if the lattice has more than
+        ``_MOST_WITH_NEIGHBOURS`` units."""
         if self.lattice.size > _MOST_WITH_NEIGHBOURS:
             return ()
         free = self.lattice.complement(self.antecedent)

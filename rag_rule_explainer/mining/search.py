@@ -83,7 +83,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         self.finished = False
         self._known = dict(known or {})
         self._speculation = guesses
-        # Verdicts on guesses, until the miner requests their keys (which may never happen).
+        # This dict keeps verdicts on guesses until the miner requests their keys, which may never happen.
         self._guessed_verdicts: dict[Key, Verdict] = {}
         self._budget = budget
         self._spent = 0
@@ -91,7 +91,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         self._crucial: set[Key] = set()
         self._wanting: dict[Key, Ask[Key]] = {}
         self._queue: list[tuple[int, Key]] = []
-        # This is None unless the miner wants each worker to prefer prompts that begin alike.
+        # ``_ready`` is None unless the miner wants each worker to prefer prompts with the same beginning.
         self._ready = Ready[Key]() if getattr(miner, "by_prefix", False) else None
         self._final: tuple[ClaimType, ...] | None = None
         self._mining: Mining[Key, ClaimType] = miner(lattice)
@@ -100,8 +100,8 @@ class RuleSearch(Generic[Key, ClaimType]):
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
         """Returns the asks (requests for verdicts) that are ready, smallest rank first, at most
-        ``limit``. They are those that repeated calls of ``next`` would return, so a later call does not
-        return them again."""
+        ``limit``. Each returned ask counts as issued, as if ``next`` had returned it, so later calls do
+        not return it again."""
         asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)
@@ -242,8 +242,9 @@ class RuleSearch(Generic[Key, ClaimType]):
                 # not finished.
                 self.finished = not self._wanted.stop
                 if self.finished:
-                    # There may have been a stop while the last probes were running. The miner got all its
-                    # verdicts in spite of it, so the stop had no effect.
+                    # The search may have been stopped while the last probes were running. But the miner
+                    # got all verdicts that it needs, so the search is complete and has no
+                    # ``stop_reason``.
                     self.stop_reason = ""
                 return
             if self._wanted.stop:

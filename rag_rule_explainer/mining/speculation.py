@@ -58,9 +58,9 @@ class Speculation:
         self._minimal_breaks: list[Mask] = []
         self._singles = [0, 0]
         self._others = [0, 0]
-        # The hazard of a guess is the negative logarithm of the probability that the guess is not
-        # wasted. These are the amounts that each ancestor without a verdict adds to it. They are read
-        # often and change only with a verdict, so they are stored.
+        # The hazard of a guess is the negative logarithm of the probability that the guess is not wasted.
+        # Each ancestor without a verdict adds one of the following two amounts to the hazard. The amounts
+        # are read often and change only with a verdict, so they are stored.
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()

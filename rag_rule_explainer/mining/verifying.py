@@ -42,18 +42,18 @@ class Verifying:
 
     def supersets(self, lattice: Lattice) -> tuple[Sequence[Mask], str]:
         """Returns the sets of units on which the rule is tested, and the statistical guarantee in words.
-        Each contains all units that the rule names. In a test, exactly the units of one set are retained
-        (for an omission rule: omitted).
+        Each set contains all units that the rule names. In a test, exactly the units of one set are
+        retained (for an omission rule: omitted).
 
-        If they are drawn at random, some may occur more than once. If they are all that exist, the
-        guarantee is empty.
+        If the sets are drawn at random, some sets may occur more than once. If the result has all
+        possible sets, the guarantee is empty.
         """
         if self.sampled is None:
             return list(lattice.supersets(self.antecedent)), ""
         draws = Draws(self.kind, lattice, self.antecedent, self.sampled.sizes or (), self.pinned)
         count = self.sampled.draws(self.sampled.error(0), self.missed)
-        # The search that found this rule may have used the same seed. It would draw the same subsets,
-        # which are no new evidence. So this seed is made different.
+        # The search that found this rule may have used the same seed. With this seed, the same subsets
+        # would be drawn again, and they are no new evidence. So the word "verify" is added to the seed.
         draw = Random(f"verify {self.seed} {self.kind.value} {self.antecedent}")  # noqa: S311 -- the draws must be reproducible, not secret
         return list(draws.supersets(count, draw)), self.sampled.statement(count, draws)
 

@@ -200,7 +200,7 @@ def json_path(
     value. Raises InvalidInput for a malformed path, an ``equals`` that JSON cannot represent, or more
     than one test.
     """
-    if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"a JSON path was given as {path!r}; give a str such as '$.dose.unit'")
     checked_flag("exists", exists)
     if (equals is not _ANYTHING) + (is_ is not None) + (not exists) > 1:

@@ -52,8 +52,8 @@ class ArgumentTest:
     def judged(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Judged:
         """Returns the judgement of this argument of a call: BREAKS if the call does not have the
         argument, and UNKNOWN if the call's arguments are no JSON object. ``against``: the arguments of
-        the baseline's call. The predicate ``inner`` may compare the argument with the argument of the
-        same name there."""
+        the baseline's call. The predicate ``inner`` may compare the argument with the baseline's argument
+        of the same name."""
         if isinstance(call.arguments, str):
             text = printable(shortened(call.arguments, 80))
             return Judgement(

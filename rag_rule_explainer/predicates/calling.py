@@ -93,7 +93,8 @@ class CallsTool(Combinable):
             if judgement.verdict is Verdict.UNKNOWN:
                 unknown = judgement
         if unknown is None and self.is_next and calls:
-            # The first reply is complete even if the run was ended later, so this is not UNKNOWN.
+            # The first reply is complete even if the run was ended later, so the result is BREAKS, not
+            # UNKNOWN.
             return Judgement(Verdict.BREAKS, _made(calls))
         return unknown or _breaks_by(case)
 
@@ -141,7 +142,7 @@ class CallsInOrder(Combinable):
             return NOT_RECORDED
         if self._has_no_order(case.answer.calls):
             return _NO_ORDER
-        # ``so_far[n]``: whether calls so far pass the first n tests in order.
+        # ``so_far[n]`` says whether some of the calls so far pass the first n tests in order.
         so_far = [Judgement(Verdict.HOLDS), *[Judgement(Verdict.BREAKS)] * len(self.tests)]
         for call in case.answer.calls:
             for place in range(len(self.tests), 0, -1):

@@ -191,7 +191,7 @@ class Function(Combinable):
             return await self.function(case)
         import anyio.to_thread  # imported late, so that importing the package loads no event loop
 
-        # An abandoned slow function keeps its thread, so it must not run in anyio's small pool.
+        # A slow function that is given up keeps its thread, so it must not use anyio's small pool.
         outcome = await anyio.to_thread.run_sync(
             self.function, case, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
         )
@@ -232,7 +232,7 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
     if not callable(function):
         raise InvalidInput(f"condition was given {brief(function)}; give a function of a Case")
     _check_arguments(function)
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"the text of a condition is {text!r}; give a str, such as 'it is short'")
     # Users may pass values of other types than the annotation says.
     if remembered_as is not None and not (isinstance(remembered_as, str) and remembered_as.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -75,9 +75,9 @@ for _kind, _own, _words in (
 
 
 def check_not_refused(case: Case) -> None:
-    """Raises InvalidInput if the condition has read something of a ``RememberedCase`` that it must not
-    depend on. Reading it raised an error already, but the condition may have caught that error and
-    returned a verdict all the same."""
+    """Raises InvalidInput if the condition has read a part of a ``RememberedCase`` that it must not read,
+    such as the sources. Reading this part has already raised an error, but the condition may have caught
+    this error and returned a verdict."""
     if isinstance(case, RememberedCase) and case.refused:
         raise case.refused[0]
 

@@ -188,5 +188,5 @@ def _cancelling() -> int:
         task = asyncio.current_task()
     except RuntimeError:  # no event loop runs in this thread
         return 0
-    cancelling = getattr(task, "cancelling", None)  # exists from Python 3.11 on
+    cancelling = getattr(task, "cancelling", None)  # Python 3.11 added ``cancelling``
     return 0 if cancelling is None else cancelling()

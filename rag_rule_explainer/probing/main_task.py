@@ -136,7 +136,7 @@ def _main_task_of(handler: object) -> object:
     other handler."""
     handed: Any = getattr(handler, "keywords", None)
     if isinstance(handed, dict):
-        return handed.get("main_task")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- a dict of anything
+        return handed.get("main_task")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- the types of its values are unknown
     return _cell_of(handler)
 
 

@@ -85,7 +85,7 @@ class Prober:
             judgement = judging.known(case) or await judging.judge(case)
         if reply.traced is not None and not reply.traced.ended:
             await reply.traced.end(judging.turned(judgement), str(judging.base))
-        return tuple.__new__(Probe, (arrangement, reply, judgement, None))  # pyright: ignore[reportUnknownMemberType] -- a tuple of any items
+        return tuple.__new__(Probe, (arrangement, reply, judgement, None))  # pyright: ignore[reportUnknownMemberType] -- the types of the items are unknown
 
     def case(self, arrangement: Arrangement, answer: Answer) -> Case:
         """Returns the case that a predicate judges: the answer together with question, baseline and

@@ -91,9 +91,9 @@ class Replayer:
         return said_nothing(answer) and not (self.accepts_calls and is_only_calls(answer))
 
     def counting(self, reply: Reply) -> Reply:
-        """Returns the reply as the search counts it: unchanged if its answer is whole; otherwise with an
-        error in place of the answer. Stored answers need this check too, because they may come from a
-        run with other ``accepts``."""
+        """Returns the reply in the form in which a search uses it. If its answer is whole, this is the
+        reply itself. Otherwise, an error replaces the answer. Stored answers are checked in the same way,
+        because they may come from a run with other ``accepts``."""
         fault = "" if reply.answer is None else self.fault_in(reply.answer)
         return reply._replace(answer=None, cause=UnusableReply(fault)) if fault else reply
 
@@ -151,7 +151,7 @@ class Replayer:
         if answer.usage or answer.models:
             self.budget.spend(answer.usage, answer.models)
         # There are thousands of replies, and ``Reply(...)`` takes three times as long.
-        return tuple.__new__(Reply, (answer, time.perf_counter() - started, None, trace))  # pyright: ignore[reportUnknownMemberType] -- a tuple of any items
+        return tuple.__new__(Reply, (answer, time.perf_counter() - started, None, trace))  # pyright: ignore[reportUnknownMemberType] -- the types of the items are unknown
 
     def _held(self, begin: Callable[[], None]) -> Slot:
         """Calls ``begin``, which counts the run or forbids it, and returns the record of the slot that

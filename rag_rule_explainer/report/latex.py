@@ -18,7 +18,7 @@ _ESCAPED = str.maketrans(
         "`": r"\textasciigrave{}",
         '"': r"{\char34}",  # in some languages of babel, this character begins a command
         "-": "{-}",  # without braces, two hyphens would become a dash
-        "[": "{[}",  # without braces, it would begin an option after a line break
+        "[": "{[}",  # without braces, "[" would begin an option after a line break
         "]": "{]}",
         **{mark: f"\\{mark}" for mark in "&%$#_{}"},
     }

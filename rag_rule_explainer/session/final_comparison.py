@@ -110,14 +110,15 @@ class FinalComparison:
         await self._compare_rewound(fidelity)
 
     async def _compare_rewound(self, fidelity: ReplayFidelity, why: str = "", lacking: int = 0) -> None:
-        """Repeats replays from the state before the baseline. If one that a proof rests on cannot be
-        made, ``fidelity.doubt`` then says so. ``why``: why no more replays can be made; empty if they
-        can. ``lacking``: the number of other replays that could not be made."""
+        """Repeats replays from the state before the baseline. If a proof depends on one of these replays
+        and this replay cannot be made, ``fidelity.doubt`` then says so. ``why``: the reason why no more
+        replays can be made; empty if more can be made. ``lacking``: the number of other replays that
+        could not be made."""
         keys = self._subsets(fidelity).to_rewind()
         for made, key in enumerate(keys):
             if not why:
                 repeated = _Repeated()
-                with fidelity.rewound():  # ends early, with a doubt, where the replay differs
+                with fidelity.rewound():  # the block ends early, with a doubt, if a replay differs
                     repeated = await self._replay(key, fidelity)
                 why = repeated.limit
                 self._note_failure(key, repeated.error, fidelity)

@@ -291,7 +291,7 @@ class _Run:
             await FinalComparison(session.sources, *made).run(fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt(searching.baseline)
-        await self.store.note_the_application()  # its fingerprint may be known only by now
+        await self.store.note_the_application()  # the application's fingerprint may be known only now
         if not self._stopper.reason and (lost := self.store.lost()):
             session.warnings.append(lost)
 

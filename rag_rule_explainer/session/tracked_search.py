@@ -38,8 +38,8 @@ class TrackedSearch:
 
     def keep(self, key: ArrangementKey, probe: Probe) -> None:
         """Keeps a probe. If ``MOST_PROBES`` probes are kept already, a new probe with the verdict HOLDS
-        is not kept. Any other new probe then replaces a kept one with the verdict HOLDS; if there is
-        none, it is not kept either."""
+        is not kept. Any other new probe then replaces a kept probe with the verdict HOLDS. If no kept
+        probe has this verdict, the new probe is not kept."""
         if probe.ballot is not None:
             # An earlier probe of this arrangement, by a single answer, may have had another verdict. It
             # is dropped, since a vote is more reliable.

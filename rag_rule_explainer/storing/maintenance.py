@@ -140,7 +140,7 @@ def _size(url: str | os.PathLike[str]) -> int | None:
     if address.dialect != "sqlite":
         return None
     files = (address.target, address.target + "-wal")
-    return sum(os.path.getsize(file) for file in files if os.path.exists(file))  # noqa: PTH110, PTH202 -- of a str
+    return sum(os.path.getsize(file) for file in files if os.path.exists(file))  # noqa: PTH110, PTH202 -- ``file`` is a str
 
 
 def _namespaces(connection: Connection) -> set[bytes]:

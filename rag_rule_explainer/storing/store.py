@@ -67,7 +67,7 @@ class Store:
         None is returned unchanged. Raises InvalidInput for anything else."""
         if given is None or isinstance(given, cls):
             return given
-        if not isinstance(given, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(given, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(
                 f"store is {brief(given)}; give the path of a SQLite file, or Store(url, namespace)"
             )

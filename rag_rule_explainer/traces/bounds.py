@@ -43,7 +43,7 @@ def decoded_json(written: str | bytes) -> Any:
         return from_json(written)
     except ValueError:
         half = b"\\ud" if isinstance(written, bytes) else "\\ud"
-        if half not in written.lower():  # pyright: ignore[reportOperatorIssue] -- of the same type
+        if half not in written.lower():  # pyright: ignore[reportOperatorIssue] -- both are texts, or both are bytes
             raise
     try:
         return json.loads(written)

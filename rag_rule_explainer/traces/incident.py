@@ -69,7 +69,7 @@ class Incident:
         InvalidInput, if the question, the answer or the documents are not in the trace.
         """
         source = _place(path)
-        if trace_id is not None and not isinstance(trace_id, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if trace_id is not None and not isinstance(trace_id, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"trace_id is {brief(trace_id)}; give the id of a trace as a str")
         question = _only_question(source, trace_id)
         return _incident(question, corpus_of(corpus), source, Conversations(source, question.session))
@@ -107,7 +107,7 @@ class Incident:
 
 
 def _place(path: "str | Path") -> Path:
-    if not isinstance(path, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(path, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"a trace is {brief(path)}; give the path of a file or of a folder")
     return Path(path)
 

@@ -94,10 +94,10 @@ def trace_files(path: Path) -> list[Path]:
 
     Raises InvalidInput if there are none, or more than ``MOST_FILES``.
     """
-    if not os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise, and this does not
-        if not os.path.exists(path):  # noqa: PTH110 -- as above
+    if not os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise an error, os.path does not
+        if not os.path.exists(path):  # noqa: PTH110 -- Path.exists may raise an error, os.path does not
             raise InvalidInput(f"there is no {path}; give a trace file, or a folder of them")
-        if not os.path.isfile(path):  # noqa: PTH113 -- as above
+        if not os.path.isfile(path):  # noqa: PTH113 -- Path.is_file may raise an error, os.path does not
             raise InvalidInput(f"{path} is a stream, and a trace is read twice; save it in a file first")
         return [path]
     found = [

@@ -50,7 +50,7 @@ def records_in(file: Path) -> Iterator[Record]:
 
 def _objects_in(file: Path) -> Iterator[dict[str, Any]]:
     # Imported late, so that the package is imported fast.
-    import ijson  # pyright: ignore[reportMissingTypeStubs] -- it ships none
+    import ijson  # pyright: ignore[reportMissingTypeStubs] -- the package has no stubs
 
     try:
         with file.open("rb") as opened:

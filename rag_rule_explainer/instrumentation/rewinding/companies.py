@@ -29,8 +29,9 @@ change in every run, but these changes are not changes of the application's stat
 _OF_PYTHON = tuple(all_suffixes())
 """The endings of the names of files that can be imported."""
 _REBUILDS = "conda"
-"""The name of an installer for which every package comes from a local folder, even a public one. For
-packages that it installed, such an origin does not mean that the package is private."""
+"""The name of the installer Conda. Conda installs every package from a local folder, even a public
+one. So for packages that it installed, an origin in a local folder does not mean that the package is
+private."""
 
 
 @cache

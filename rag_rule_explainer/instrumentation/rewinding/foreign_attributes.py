@@ -139,9 +139,9 @@ def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
 
 
 def _is_the_users(value: Any, *, is_new: bool) -> bool:
-    """Returns True iff the user's code may have set an attribute to this value. It may if the value is
-    the user's own function or object. If the attribute is new (``is_new``), it may also if the value is a
-    text, a number, a list, a dict or a set."""
+    """Returns True iff the user's code may have set an attribute to this value. That is possible for the
+    user's own functions and objects. For a new attribute (``is_new``), it is also possible for texts,
+    numbers, lists, dicts and sets."""
     return (
         is_of_own(value)
         or (is_new and is_plain(value))

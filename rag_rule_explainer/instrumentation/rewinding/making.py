@@ -33,8 +33,9 @@ class MadeAgain:
         have started with the application's state from before the baseline.
 
         ``kept``: the object, with its content before the baseline, which was restored for the replay.
-        ``names``: the names whose values were restored; empty if the whole content was. ``today``: the
-        object's content just before this restoration. ``sources``: the ids of the sources in the replay.
+        ``names``: the names whose values were restored; empty if the whole content was restored.
+        ``today``: the object's content just before this restoration. ``sources``: the ids of the sources
+        in the replay.
         """
         self._sources |= sources
         made = kept.now()

@@ -55,7 +55,7 @@ def note_changed(key: Hashable, state: Any, codes: frozenset[CodeType], thing: A
     """
 
     def forget(_: object) -> None:
-        if _known:  # while Python shuts down, it is None
+        if _known:  # while Python shuts down, ``_known`` is None
             _known.pop(key, None)
 
     # An object that allows no weak reference is kept alive: its ``id()`` may be part of the key, and no
@@ -142,15 +142,15 @@ class LeftFiles:
 
 def _is_named(path: str, texts: tuple[str, ...], folders: Iterable[str]) -> bool:
     """Returns True iff each part of a path (the name of a folder or file) is in one of the texts. If the
-    path is inside one of ``folders``, which every application knows, only the parts after this folder
-    have to be."""
+    path is inside one of ``folders``, which every application knows, only the parts after this folder are
+    checked."""
     inside = max((each for each in folders if path.startswith(each + os.sep)), key=len, default="")
     parts = Path(path.removeprefix(inside)).parts
     return all(any(each in text for text in texts) for each in parts if each != os.sep)
 
 
 def _mark(path: str) -> object:
-    """Returns a value that differs after the file was written: the file's kind, its size and the time of
+    """Returns a value that changes when the file is written: the file's kind, its size and the time of
     its last change. Returns None if there is no such file."""
     try:
         known = Path(path).stat()

@@ -90,8 +90,9 @@ class Node:
         return node
 
     def object(self) -> Any:
-        """Returns the object of this node. For a collection or a wrapper function, returns the nearest
-        object on the path to it that is neither, and to which it therefore belongs."""
+        """Returns the object of this node. For a collection or a wrapper function, returns the object to
+        which it belongs: the nearest object on the path that is neither a collection nor a wrapper
+        function."""
         return self.of_object().thing
 
 

@@ -76,9 +76,9 @@ class Rewinding:
         self._is_missed = True
 
     def is_useful(self) -> bool:
-        """Returns True iff replays that begin with the application's state from before the baseline may
-        differ from other replays. They may if state that can be restored, and that may influence a run,
-        has changed at least once since then. Returns False if the state from before the baseline is
+        """Returns True iff replays that begin with the application's state from before the baseline
+        may differ from other replays. This is possible only if some state has changed since then, can
+        be restored, and may influence a run. Returns False if the state from before the baseline is
         unknown."""
         if self._is_missed:
             return False
@@ -201,9 +201,9 @@ class Rewinding:
     @contextmanager
     def undone(self, called: Callable[[], Collection[str]]) -> Generator[None, None, None]:
         """Restores the state before the baseline permanently at the end of the block. A run for an
-        estimate of the cost then leaves nothing that influences later explanations. What cannot be
-        restored, such as files, is remembered for them. ``called``: returns the names of the tools that
-        ran; if tools ran, nothing is restored, because their effects cannot be undone."""
+        estimate of the cost then leaves nothing that influences later explanations. State that cannot be
+        restored, such as files, is remembered for these explanations. ``called``: returns the names of
+        the tools that ran; if tools ran, nothing is restored, because their effects cannot be undone."""
         try:
             yield
         finally:

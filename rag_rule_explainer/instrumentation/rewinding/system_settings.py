@@ -111,7 +111,7 @@ class _Flags(dict[tuple[int, int, int], tuple[bool, bool]]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Flags) and all(self[key] == other[key] for key in self.keys() & other)
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType] -- as that of a dict
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- not hashable, like a dict
 
 
 def _open_files() -> Iterator[tuple[int, os.stat_result]]:

@@ -39,11 +39,12 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
     """Returns the result of a search as it would be in the changed corpus: without the documents that the
     change removes, and filled up to as many documents as before.
 
-    ``part``: the object that handles the search: it records or answers the searches of the current run,
-    or, inside another search, records the searches of that one. This is a generator: it yields searches
-    for more results, and their results are sent to it. Raises NoBackfill if the number of results of the
-    search cannot be read; inside another search, returns ``result`` unchanged instead, because the result
-    of the outer search can be filled up."""
+    ``part``: the object that handles the search. Usually, it records or answers the searches of the
+    current run. If the search was made inside an outer search, it records the inner searches of the
+    outer search. This function is a generator: it yields searches for more results, and the caller
+    sends it their results. Raises NoBackfill if the number of results of the search cannot be read;
+    inside another search, returns ``result`` unchanged instead, because the result of the outer search
+    can be filled up."""
     refetching = part.refetching
     if refetching is None:
         return result

@@ -125,8 +125,8 @@ def _hashed(text: str) -> str:
 
 
 def _marks(texts: Mapping[str, RetrievedText]) -> dict[str, str]:
-    """Returns a hash for each identity, which ``_distinct`` adds to names that are not unique. Texts of
-    the same name have different hashes. The hash of a text is the same at every call."""
+    """Returns a hash for each identity. ``_distinct`` adds these hashes to names that are not unique.
+    Texts of the same name have different hashes. The hash of a text is the same at every call."""
     alike: Counter[str] = Counter()
     marks: dict[str, str] = {}
     for identity, text in texts.items():

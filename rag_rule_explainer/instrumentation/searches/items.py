@@ -112,11 +112,11 @@ class ItemReading:
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
-        """Returns the form of the result for a search that the baseline never made. It is the same as
-        ``form``, the form of a recorded search's result.
+        """Returns the form of the result for a search that the baseline never made. This is ``form``, the
+        form of a recorded search's result, unchanged.
 
         Raises UnknownQuery if the recorded search had several queries, because it is then unknown to
-        which of them a new item belongs.
+        which query a new item belongs.
         """
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)
@@ -280,7 +280,7 @@ def _retrieved(text: str, given: Given | None) -> RetrievedText:
 def _plain_id(given: object) -> str | None:
     if isinstance(given, (str, UUID)):
         return str(given)
-    with suppress(TypeError):  # an id may be a whole number; those of NumPy are no ``int``
+    with suppress(TypeError):  # an id may be an integer of NumPy, whose type is not ``int``
         return None if isinstance(given, bool) else str(operator.index(cast("Any", given)))
     return None
 

@@ -110,15 +110,15 @@ class Likeness:
 
 
 class _Contents(NamedTuple):
-    """A ``_Contents`` has the texts and objects inside a searched object. ``retrieved``: those that the
-    run retrieved, or derived from retrieved texts. ``fixed``: the others."""
+    """A ``_Contents`` has the texts and objects inside a searched object. ``retrieved``: the texts and
+    objects that the run retrieved, or derived from retrieved texts. ``fixed``: all others."""
 
     fixed: frozenset[Hashable]
     retrieved: frozenset[Hashable]
 
     def fits(self, other: "_Contents") -> bool:
-        """Returns True iff ``other`` has everything that is ``fixed`` in this object, either as ``fixed``
-        or as ``retrieved``."""
+        """Returns True iff ``other`` contains all texts and objects that are ``fixed`` in this object. In
+        ``other``, they may be ``fixed`` or ``retrieved``."""
         return self.fixed <= other.fixed | other.retrieved
 
 
@@ -141,9 +141,9 @@ class _Retrieved:
         self._texts = Known([*(source.text for source in sources), *texts_of_models()])
 
     def holds(self, part: _Part) -> bool:
-        """Returns True iff ``part`` comes from retrieved texts. It does if it is a text that is derived
-        from them, or a document with such a text. For a dict, the key and the value both do if one of
-        them is such a text or document, or the id of a retrieved document."""
+        """Returns True iff ``part`` comes from retrieved texts: if it is a text that is derived from
+        retrieved texts, or a document with such a text. The key and the value of an entry of a dict both
+        count if one of the two is such a text or document, or the id of a retrieved document."""
         if not self._texts:
             return False
         return any(

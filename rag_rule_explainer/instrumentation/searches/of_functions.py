@@ -95,7 +95,7 @@ class FunctionShape(ReadForm):
         )
         return self.reading.result([self._given(each, as_text=as_text) for each in found], form)
 
-    def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
+    def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as in every ``Shape``
         """Returns False: an item that the search returned already has its score."""
         return False
 
@@ -149,8 +149,9 @@ def gate(
     Outside of an explanation, a gated search does the same as before. If ``gate`` is called in a run, all
     calls of the gated search belong to this run until the run ends, whichever thread they come from.
 
-    The sources are what a gated function returns. Rules say nothing about items that it finds inside and
-    does not return. To have rules about these, gate the search that finds them instead.
+    The sources are what a gated function returns. If the function makes an inner search and does not
+    return all items that it found, there are no rules about the missing items. To get rules about them,
+    gate the inner search instead.
 
     The search may return strings, dicts, or objects with a text. For items of any other kind, ``text_of``
     reads the text of an item, and ``item_of`` makes such an item from a ``Source`` (for ``documents=``).

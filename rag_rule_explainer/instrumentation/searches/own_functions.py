@@ -78,8 +78,8 @@ class OwnFunctions:
         return acalled if inspect.iscoroutinefunction(method) else called
 
     def _called_by_users(self, tool: Any, frame: Any) -> str | None:
-        """Returns the name of the tool if the user's code, and not the tool itself, made a call;
-        otherwise None. ``frame``: the stack frame of the code that made the call."""
+        """Returns the name of the tool if a call was made by the user's code; returns None if it was made
+        by the tool itself. ``frame``: the stack frame of the code that made the call."""
         while frame is not None and frame.f_code.co_name in _LISTING and _is_pydantics(frame):
             frame = frame.f_back
         if frame is None or not is_users(str(frame.f_globals.get("__name__"))):
@@ -125,7 +125,7 @@ class _Shown(dict[str, Any]):
 
 def _caller() -> Any:
     """Returns the stack frame of the code that called the caller of this function."""
-    return sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
+    return sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- there is no public function
 
 
 def _is_pydantics(frame: Any) -> bool:

@@ -51,7 +51,7 @@ _REDIS_BOTH = frozenset(
         *("SETBIT", "XREADGROUP", "XAUTOCLAIM"),
     }
 )
-"""Commands to Redis that change a value, and that return a reply which depends on the earlier value."""
+"""Commands to Redis that change a value and whose reply depends on the value before the change."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +74,8 @@ class ServiceCall:
 
     @property
     def service(self) -> str:
-        """Returns the host that the request names, or else the address of the service."""
+        """Returns the host to which the request is addressed, or, if it contains no host, the address of
+        the service."""
         host = _HOST.search(self.data) if _HTTP.match(self.data) else None
         return host.group(1).decode("latin-1").strip() if host else self.address
 
@@ -186,8 +187,9 @@ def influencing_call(effects: Iterable[Effects]) -> str:
     """Returns the name of a call by which one run may influence another; empty if there is none.
     ``effects``: the effects of all calls to one service."""
     every = list(effects)
-    # A run without documents may send an empty text where other runs send text of a document. Alone, its
-    # request would count as a write. So if a request counts as a query, all requests of the same form do.
+    # A run without documents may send an empty text where other runs send the text of a document. Alone,
+    # such a request would count as a write. So if one request of a form counts as a query, all requests
+    # of this form count as queries.
     asking = {(each.name, each.form) for each in every if each.reads and each.form is not None}
     known = [each for each in every if (each.name, each.form) not in asking]
     reads = any(each.reads or (each.writes and each.both) for each in known)

@@ -72,7 +72,7 @@ def _call_of(run: Participation, address: str) -> ServiceCall:
 def _bytes_of(data: Any) -> bytes:
     try:
         return bytes(memoryview(data).cast("B")[:_MOST])
-    except TypeError:  # an object for another process is sent, not bytes
+    except TypeError:  # the sent object is meant for another process, and is not bytes
         return pickle.dumps(data)[:_MOST]
 
 

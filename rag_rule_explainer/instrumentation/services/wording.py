@@ -43,8 +43,8 @@ _KEEPS = frozenset(
         *("counter", "counters", "flag", "flags", "feedback", "cart", "queue", "keys", "kv"),
     }
 )
-"""Words for things that a service stores. If such a word is in its address, a request only reads if its
-method is GET."""
+"""Words for things that a service stores. A request whose address contains such a word counts as a read
+only if its method is GET."""
 _WATCHES = frozenset(
     {
         *("telemetry", "metrics", "traces", "logs", "spans", "ingestion", "envelope", "otlp"),

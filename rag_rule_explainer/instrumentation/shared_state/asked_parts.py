@@ -38,10 +38,10 @@ def is_asked_by_key(holdings: Holdings, name: str) -> bool:
 
 
 def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]) -> bool:
-    """Returns True iff the user's code uses ``name`` only at allowed places.
+    """Returns True iff the user's code uses ``name`` only in allowed expressions.
 
-    ``allowed``: returns, for a function's syntax tree, the ``id()`` of the nodes that may have this name.
-    Local variables, and assignments to attributes in ``__init__``, are ignored.
+    ``allowed``: takes the syntax tree of a function, and returns the ``id()`` of each node in which
+    ``name`` may occur. Local variables, and assignments to attributes in ``__init__``, are ignored.
     """
     return not any(
         name in _read_elsewhere(own_code(function), function.__name__ == "__init__", allowed)
@@ -53,8 +53,8 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
 def _read_elsewhere(
     code: CodeType, is_making: bool, allowed: Callable[[ast.AST], Iterable[int]]
 ) -> frozenset[str]:
-    """Returns the names that a function uses at places that are not ``allowed``. ``is_making``: True for
-    an ``__init__``, whose assignments to attributes are ignored."""
+    """Returns the names that a function uses in expressions that are not ``allowed``. ``is_making``: True
+    for an ``__init__``, whose assignments to attributes are ignored."""
     tree = tree_of(code)
     if tree is None:
         return frozenset()

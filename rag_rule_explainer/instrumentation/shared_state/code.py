@@ -62,8 +62,8 @@ def _source_of(code: CodeType) -> str:
 
 
 def kept_by_defaults(function: FunctionType) -> Iterator[str]:
-    """Yields the names of the parameters whose default value is a collection. All calls share that
-    collection, so what one run adds to it stays there."""
+    """Yields the names of the parameters whose default value is a collection. All calls share this
+    collection, so an entry that one run adds is still there in the next run."""
     code, defaults = own_code(function), function.__defaults__ or ()
     known = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
     yield from (

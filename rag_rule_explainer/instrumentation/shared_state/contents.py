@@ -59,8 +59,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def parameters_of(function: Any) -> tuple[str, ...]:
-    """Returns the names of the positional parameters. If they are unknown, as for a function that is
-    implemented in C, returns empty names: ``MOST_INSIDE`` of them, enough for any call."""
+    """Returns the names of a function's positional parameters. If they are unknown, as for a function
+    that is implemented in C, returns ``MOST_INSIDE`` empty names, which are enough for any call."""
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * MOST_INSIDE
 

@@ -165,8 +165,8 @@ def _may_be_meant(name: str, functions: list[tuple[Held, FunctionType]], *, of_a
 
 
 def _names_of(function: FunctionType, kind: type) -> set[str]:
-    """Returns the names under which a class or one of its bases has this function: as a method, a static
-    or class method, or the getter of a property."""
+    """Returns the names of this function in a class or one of its bases: as a method, a static or class
+    method, or the getter of a property."""
     # Attributes may be objects of any kind, whose ``==`` may do anything. So they are compared by
     # identity.
     return {
@@ -186,15 +186,8 @@ def _function_of(held: Any) -> Any:
 
 
 def is_for_others(holder: object, function: FunctionType) -> bool:
-    """Returns True for a user's method that runs only if the user's code names it. ``holder``: the object
-    or the class that has the method.
-
-    Returns False for methods that may run although no code names them:
-
-    - special methods, which Python calls (``if cart:`` calls ``__bool__`` of ``cart``);
-    - methods that override a framework's method;
-    - methods that a decorator may have registered;
-    - methods that have a second name (an alias).
+    """Returns True for a user's method that runs only if the user's code contains its name. ``holder``:
+    the object or the class that has the method.
     """
     kind = holder if isinstance(holder, type) else type(holder)
     if function.__name__.startswith("__") and function.__name__.endswith("__"):

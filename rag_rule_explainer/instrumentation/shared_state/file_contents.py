@@ -10,8 +10,8 @@ _LARGEST = 1_000_000
 """The size in bytes of the largest file that is compared by content. Larger files are compared by their
 size and the time of their last change."""
 _MOST_LINES = 100_000
-"""The maximum number of SQL statements that are compared of a database in shared memory. They are the
-statements that would create its content."""
+"""The maximum number of SQL statements that are compared for a database in shared memory. These
+statements would create the database's content."""
 
 
 def is_shared_memory(database: str) -> bool:
@@ -54,8 +54,8 @@ def content_of(path: str) -> bytes:
 
 
 def description_of(path: str, *, times: bool) -> bytes:
-    """Returns what a command may learn of a file without reading it: its mode, and the target of a link.
-    ``times``: True to add the time of the last change."""
+    """Returns what a command may find out about a file without reading its content: its mode, and the
+    target of a link. ``times``: True to add the time of the last change."""
     file = Path(path)
     try:
         known = file.lstat()

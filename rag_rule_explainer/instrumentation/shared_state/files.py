@@ -26,7 +26,7 @@ _PATTERN = re.compile(r"[*?\[]")
 _ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix)})
 _UNDER = ("/proc/", "/dev/", "/sys/")
 _OF_PROCESSES = ("/proc/", "/sys/")
-_MEMORY = "/dev/shm/"  # noqa: S108 -- files there are the application's
+_MEMORY = "/dev/shm/"  # noqa: S108 -- files in this folder belong to the application
 
 
 class Left(NamedTuple):

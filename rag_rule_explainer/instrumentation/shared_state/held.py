@@ -26,7 +26,7 @@ _MAY_CHANGE = {_UNREAD, _POSITION, _VARIABLE, _OUTSIDE}
 state is read again in each comparison."""
 _ANYTHING = object()
 """This object replaces a value that must not be kept alive. A later value is then compared with the
-stored description of the value, and not with the value itself."""
+stored description of the replaced value."""
 
 Plain = str | int | float
 NamedValues: TypeAlias = list[tuple[str, Any]]
@@ -57,15 +57,15 @@ class Held:
     is_of_model: bool = False
     """True if the object belongs to a model."""
     plain: list[tuple[str, Plain]] = field(default_factory=_empty_list)
-    """The texts and numbers in it, each with its name; entries of a collection without a text as key have
-    an empty name."""
+    """The texts and numbers in this object, each with its name. An entry of a collection whose key is not
+    a text has an empty name."""
     states: dict[str, str] = field(default_factory=_empty_dict)
-    """For each object in it whose content has no names, such as a queue, a text that changes with the
-    content; the key is the object's name."""
+    """For each object inside this one whose content has no names, such as a queue, a text that changes
+    with the content. The key is the name of the inner object."""
     values: dict[str, object] = field(default_factory=_empty_dict)
     """All attributes of a framework's object."""
     followed: NamedValues = field(default_factory=_empty_list)
-    """The objects in it whose content is searched, each with its name."""
+    """The objects inside this one whose content is searched, each with its name."""
     outside: list[int] = field(default_factory=_empty_list)
     """The indices, in the list that ``read`` gets, of context variables and of objects whose content is
     not searched."""
@@ -148,7 +148,8 @@ def _read(value: object) -> tuple[int, Any]:
     object. If the kind is ``_UNREAD`` and the object has a name, ``_sorted`` changes the kind to
     ``_OUTSIDE``."""
     if isinstance(value, ContextVar):
-        # This is the value in the current context; None if the variable has none there.
+        # This is the variable's value in the current context, or None if the variable has no value in
+        # this context.
         return _VARIABLE, cast("ContextVar[Any]", value).get(None)
     position = position_of(value)
     if position is not None:

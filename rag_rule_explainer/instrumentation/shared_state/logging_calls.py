@@ -43,7 +43,7 @@ _LEAVING = (ast.Raise, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.L
 """Kinds of statements and expressions that are not allowed in a function that only waits, such as
 ``raise``."""
 _OF_ALL = frozenset({"locals", "vars", "eval", "exec"})
-"""Functions that read variables without naming them."""
+"""Functions, such as ``vars``, that return all variables, so that code reads them without naming them."""
 
 
 def only_logs(call: ast.Call) -> bool:
@@ -96,8 +96,8 @@ def only_waits(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     does.
 
     Such a function returns no value, raises nothing, and changes only attributes of its own object and
-    collections in them. Other code may depend on such an attribute, but it then reads the attribute by
-    its name, and other checks find this read.
+    collections in them. If other code depends on such an attribute, other checks notice that this code
+    reads the attribute.
     """
     every = [*ast.walk(function)]
     calls = [each for each in every if isinstance(each, ast.Call)]
@@ -140,6 +140,6 @@ def called_name(call: ast.Call) -> str:
 
 def _owner_of(call: ast.Call) -> str:
     """Returns the last name before the method in a call: ``log`` for ``self.log.info()``. Returns an
-    empty text if the call is not that of a method."""
+    empty text if the call is not a call of a method."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     return getattr(owner, "attr", "") or getattr(owner, "id", "")

@@ -49,7 +49,7 @@ def first_made(
             or (start.of(thing) is None and not _holder_was_there(start, after, held))
         ):
             continue
-        # A value that no code reads has no influence. An example is a maximum for a report.
+        # If no code reads the value, it has no influence. An example is a maximum for a report.
         goes_by = is_read(after, label) or is_named(after, label)
         is_kept = _is_cached(thing, name) or (label in kept and goes_by)
         if not is_kept or _grows(after, later, held):
@@ -109,8 +109,8 @@ def _kept_by(node: ast.AST) -> Iterator[str]:
 
 
 def _goes_by_what_was(value: ast.expr) -> bool:
-    """Returns True iff the expression may return the old value of ``x``, as ``x or made()``, ``x if x
-    else made()`` and ``max(x, found)`` do."""
+    """Returns True iff the expression may return the old value of ``x``. Examples are ``x or made()``,
+    ``x if x else made()`` and ``max(x, found)``."""
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in {"max", "min"}
     return isinstance(value, (ast.BoolOp, ast.IfExp))

@@ -14,7 +14,7 @@ from .logging_calls import called_name, logs, only_logged_in, only_logs, only_wa
 from .parsing import syntax_tree
 
 _WRITING = frozenset(
-    "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
+    "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of these words takes twelve lines
 )
 _SHOWING = frozenset(["str", "repr", "format", "list", "dict", "tuple", "sorted", "dumps", "join", "map"])
 """Functions that may show their argument as text. If an object's ``str()`` or ``repr()`` shows its
@@ -182,8 +182,9 @@ class _Reading(ast.NodeVisitor):
     def _visit_apart(
         self, node: ast.expr, updated: list[str], added: frozenset[str] = frozenset()
     ) -> None:
-        """Visits an expression whose reads of what is ``updated`` (syntax trees as texts), and of
-        attributes with the names ``added``, only change these."""
+        """Visits an expression whose result is only stored in the expressions ``updated`` (their syntax
+        trees as texts), or in attributes with the names ``added``. If the visited expression reads one of
+        these, this is not recorded as a read, as for ``self.n`` in ``self.n = self.n + 1``."""
         before, around = len(self._updated), self._added
         self._updated += updated
         self._added = around | added
@@ -222,7 +223,7 @@ class _Reading(ast.NodeVisitor):
         for each in node.targets:
             self._visit_keys(each)
         if takes_next(node.value) and {getattr(each, "id", "") for each in node.targets} <= self._logged:
-            return  # as in ``number = next(counter)``, if the number is only logged
+            return  # so for ``number = next(counter)``, if the number is only logged
         # ``x = x + 1`` only changes x, so it is not recorded as a read; ``y = x = x + 1`` is recorded.
         if len(node.targets) > 1:
             self.visit(node.value)
@@ -243,7 +244,8 @@ class _Reading(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         if node.orelse or not all(map(_fails_or_logs, node.body)):
-            # ``if n > self.most: self.most = n`` reads the old value only to update it. This is no read.
+            # ``if n > self.most: self.most = n`` reads the old value only to update it, so this is not
+            # recorded as a read.
             self._visit_apart(node.test, set_alone(node))
         else:
             lines, attributes = self.lines, self.attributes

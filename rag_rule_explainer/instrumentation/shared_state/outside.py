@@ -62,7 +62,8 @@ class OutsideOfRun:
     is_alone: Callable[[], bool]
 
     def take(self, event: str, given: tuple[Any, ...]) -> None:
-        """Records an audit event of Python. ``event``: its name. ``given``: its arguments."""
+        """Records an event of Python's audit hooks, such as "open". ``event``: the name of the event.
+        ``given``: its arguments."""
         with self.all.lock:
             self._take(event, given)
 

@@ -33,8 +33,8 @@ a different object to the name."""
 
 
 def reached(*starts: object) -> Iterator[object]:
-    """Yields these objects and those to which they refer, directly or indirectly, each once. After
-    ``_MOST`` objects, it stops."""
+    """Yields these objects and all objects to which they refer, directly or indirectly, each once. At
+    most ``_MOST`` objects are yielded."""
     alive: list[object] = []
     seen: set[int] = set()
     waiting = deque[object](starts)

@@ -55,9 +55,9 @@ def sticking_in(
     """Returns the values that a run changes, that not every run sets anew, and that code of ``reading``
     reads.
 
-    ``holdings``: the application's objects, whose code is searched for changes. ``reading``: those of
-    them whose code runs in replays. ``of_models``: if True, only changes in the code of the user's own
-    models are found; otherwise only changes in other code. ``emptied``: collections that each run
+    ``holdings``: the application's objects, whose code is searched for changes. ``reading``: the objects
+    among them whose code runs in replays. ``of_models``: if True, only changes in the code of the user's
+    own models are found; otherwise only changes in other code. ``emptied``: collections that each run
     empties first.
     """
     changes = defaultdict[ChangedPlace, list[Written]](list)

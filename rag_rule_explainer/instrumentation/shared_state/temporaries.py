@@ -47,9 +47,9 @@ class OneAtATime:
         """Notices whether the first replay, which runs inside the block, leaves data on shared objects.
         If it does, only one replay runs at a time from then on.
 
-        Data that the baseline left count too: texts and collections on shared objects, because each run
-        may leave its own. An object that the baseline created and that is kept, such as a client, does
-        not count.
+        Texts and collections that the baseline left on shared objects count too, because each run may
+        leave other ones. An object that the baseline created and that later runs use, such as a client,
+        does not count.
         """
         if self._noticed:
             yield
@@ -139,7 +139,7 @@ class OneAtATime:
     async def aturn(self) -> AsyncGenerator[None, None]:
         """Waits on the event loop until no other replay is active, if runs must be made one at a time.
         The replay runs inside the block, and its changes of environment variables are then undone."""
-        while not self._turns.enter(self):  # noqa: ASYNC110 -- a thread may leave, which sets no event
+        while not self._turns.enter(self):  # noqa: ASYNC110 -- runs in threads set no asyncio event
             await anyio.sleep(_PAUSE)
         try:
             if not self._begins_alone():
@@ -163,8 +163,8 @@ class OneAtATime:
 
 
 def _has_a_loop() -> bool:
-    """Returns True iff an event loop runs in this thread. A run on it can only end if the thread does not
-    block."""
+    """Returns True iff an event loop runs in this thread. A run on this loop cannot end while the thread
+    is blocked."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -22,7 +22,8 @@ from .tool_sources import ToolSources
 
 Item = TypeVar("Item")
 _MOST_ESCAPES = 3
-"""The maximum depth of objects inside each other whose descriptions are texts."""
+"""The maximum number of levels of nested objects whose descriptions are searched for a text. Each level
+may add escapes to the text."""
 _NO_RESULTS = (
     "nothing of the kinds in source_kinds was found. Tools: no tool that the application called "
     "returned anything that could be a source; tools of the framework and functions with @tool are "
@@ -110,8 +111,8 @@ def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
 
 
 def _escaped(text: str) -> set[str]:
-    """Returns the forms that a text may have in the description of an object. Each object around it may
-    add escapes for line ends, quotes and other characters."""
+    """Returns the forms that a text may have in the description of an object. Each object that contains
+    this object may add escapes for line ends, quotes and other characters."""
     forms = {text}
     for _ in range(_MOST_ESCAPES):
         forms |= {escaped for each in forms for escaped in (repr(each)[1:-1], json.dumps(each)[1:-1])}

@@ -69,9 +69,9 @@ class NewTexts:
         first: Sequence[PromptMessage],
         sent: Sequence[PromptMessage],
     ) -> None:
-        """Calls ``doubt`` or ``note`` if a request may depend on an omitted source. A request cannot
-        depend on one if it begins with the messages of the first request, and continues only with
-        replies, results of tools, and texts that the user's ``ignore=`` matches.
+        """Calls ``doubt`` or ``note`` if a request may depend on an omitted source. A request does not
+        depend on an omitted source if it begins with the messages of the first request, and continues
+        only with replies, results of tools, and texts that the user's ``ignore=`` matches.
 
         ``omitted``: the ids and texts of the omitted sources; ``first``: the messages of the first
         request without these sources; ``sent``: the messages of this request.
@@ -107,8 +107,8 @@ class NewTexts:
         return bool(first.strip()) and not self._own_part(first, ())
 
     def _own_part(self, text: str, parts: Sequence[str]) -> str:
-        """Returns a text without its spaces, its ignored parts and its known parts; empty if nothing else
-        is in it. ``parts``: the known parts."""
+        """Returns a text without its spaces, its ignored parts and its known parts. Returns an empty text
+        if nothing remains. ``parts``: the known parts."""
         left = _squeezed(self.steady.without_ignored(text).replace(_MARK, " "))
         if left in parts:
             return ""

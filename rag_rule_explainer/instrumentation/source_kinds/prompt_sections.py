@@ -11,9 +11,9 @@ from .own_ids import OwnIds, readable_name
 
 _SYSTEM = ("system", "developer")
 _ALIKE = 0.5
-"""If at least this share of words is common to a section and a known section, it counts as the known
-section with a changed text. The share is the number of words in both sections, divided by the number of
-words in at least one of them."""
+"""If a section and a known section have at least this share of words in common, the section counts as the
+known section with a changed text. The share is the number of words in both sections, divided by the
+number of words in at least one of them."""
 
 SectionPlace = tuple[int, int, int]
 """A place of a text in a request: the index of the message, the start and the end."""

@@ -1,8 +1,8 @@
 """This module splits the result of a tool into parts, and makes a result without some of them.
 
-The parts of a list are its items. The parts of a dict or an object with one list in it are the items of
-this list, and so are those of a text that contains a list, such as JSON, points or a Markdown table. Any
-other result is one part.
+The parts of a list are its items. If a dict or an object has one list in it, the parts are the items of
+this list. If a text contains a list, such as JSON, points or a Markdown table, the parts are the items of
+this list too. Any other result is one part.
 """
 
 import json

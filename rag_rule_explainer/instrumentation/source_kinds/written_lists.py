@@ -91,8 +91,8 @@ _UNREAD = object()
 
 
 class WrittenList(NamedTuple):
-    """A ``WrittenList`` is a list found in a text: the texts and places of its items, the text for a
-    blanked item, the place of all items together, and the places of numbers that count them."""
+    """A ``WrittenList`` is a list in a text: the texts and places of its items, the text that replaces a
+    blanked item, the place of all items together, and the places of numbers that count the items."""
 
     texts: Sequence[str]
     spans: Sequence[Place]

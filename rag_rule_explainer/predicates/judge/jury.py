@@ -1,5 +1,5 @@
-"""This module gets the judgements of judges. During an explanation, a *batcher* asks the judge, because
-it can put several answers into one request. At other times, the judge is asked directly."""
+"""This module gets the judgements of judges. During an explanation, a *batcher* asks the judge, because a
+batcher can put several answers into one request. At other times, the judge is asked directly."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Hashable
@@ -162,7 +162,7 @@ async def answered(
 ) -> JudgeReply:
     """Returns the judge's reply. An async judge runs on the current event loop, a sync judge in a thread.
     Raises the judge's errors. ``in_thread``: runs the sync judge."""
-    call = getattr(judge, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
+    call = getattr(judge, "__call__", None)  # noqa: B004 -- reads the method itself
     if inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(call):
         said = await judge(request)
     else:

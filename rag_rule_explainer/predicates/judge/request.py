@@ -1,5 +1,5 @@
-"""This module writes requests to a judge. It accepts any answer, however hostile, and sends nothing
-itself.
+"""This module writes requests to a judge, but does not send them. It accepts any answer, even a hostile
+one.
 
 Answers are untrusted, because the author of a source may have shaped them. So each answer is a JSON
 string in its own item, under an unpredictable id. Control characters are removed, and the middle of a

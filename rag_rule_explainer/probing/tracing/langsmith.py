@@ -35,7 +35,7 @@ def marking(marks: TraceMarks, tag: str) -> AbstractContextManager[None] | None:
         return None
     tags = [*(each for each in around.get("tags") or () if each != tag), tag]
     around["tags"], around["metadata"] = tags, {**(around.get("metadata") or {}), **marks}
-    return run_helpers.tracing_context(**around)  # pyright: ignore[reportUnknownMemberType] -- its parameters lack types
+    return run_helpers.tracing_context(**around)  # pyright: ignore[reportUnknownMemberType] -- the function's parameters lack types
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def silenced() -> Generator[None, None, None]:
     """Keeps LangSmith from sending any run that begins in the block."""
     from langsmith import run_helpers
 
-    with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- its parameters lack types
+    with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- the function's parameters lack types
         yield
 
 
@@ -59,7 +59,7 @@ def _is_on(context: Mapping[str, Any]) -> bool:
     from langsmith import utils
 
     enabled: Any = context.get("enabled")
-    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- it lacks types
+    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- the function lacks types
     return bool(traces(context) if enabled is None else enabled)
 
 

@@ -142,7 +142,7 @@ def as_sent(client: Any, sent: Mapping[str, Any]) -> Mapping[str, Any]:
         marks, tag = first_marks(late.explanation), BASELINE_TAG
     else:
         return sent
-    if "id" in sent or sent.get("extra"):  # else it is an update that changes neither tags nor metadata
+    if "id" in sent or sent.get("extra"):  # else ``sent`` is an update without tags and metadata
         extra: Mapping[str, Any] = sent.get("extra") or {}
         tags: list[str] = [each for each in sent.get("tags") or () if each != tag]
         own: Mapping[str, Any] = extra.get("metadata") or {}
@@ -164,6 +164,6 @@ def taking_late_runs(explanation: TracedExplanation) -> Generator[None, None, No
     try:
         yield
     finally:
-        with suppress(ValueError):  # raised if the garbage collector ends a stream in another context
+        with suppress(ValueError):  # the garbage collector may end a stream in another context
             _explained.reset(token)
         late.end()

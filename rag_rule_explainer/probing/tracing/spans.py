@@ -261,7 +261,8 @@ def marking(marks: TraceMarks, tag: str) -> AbstractContextManager[None]:
         _MARKS: dict(marks),
         _METADATA: _joined(around.get(_METADATA), marks),
     }
-    # One copy of the context for all three values: set_value() would make three.
+    # One copy of the context gets all three values, because ``set_value()`` would make a copy for each
+    # value.
     return Attached(context.Context({**around, **added}))
 
 

@@ -117,7 +117,7 @@ def embedded_json(explanation: Explanation) -> str:
     finds the end of the element inside it."""
     try:
         text = explanation.model_dump_json()
-    except PydanticSerializationError:  # it has lone surrogates, which UTF-8 cannot write
+    except PydanticSerializationError:  # the explanation has lone surrogates, which UTF-8 cannot write
         text = json.dumps(explanation.model_dump(mode="json"))
     text = text.replace("<", "\\u003c")
     if text.isprintable():

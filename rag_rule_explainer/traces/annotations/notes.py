@@ -1,7 +1,7 @@
 """This module words the notes on an answer, and on each of its documents, from an explanation.
 
 The result of a note on a document, such as *decisive* or *one of several*, is the class that a citation
-of this document would have if it were the answer's only citation . Two classes have other names here:
+of this document would have if it were the answer's only citation. Two classes have other names here:
 *needs D4* for a citation that needs a partner, and *not named* for a decorative citation.
 """
 
