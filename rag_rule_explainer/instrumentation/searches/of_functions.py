@@ -149,9 +149,8 @@ def gate(
     Outside of an explanation, a gated search does the same as before. If ``gate`` is called in a run, all
     calls of the gated search belong to this run until the run ends, whichever thread they come from.
 
-    The sources are what a gated function returns. If the function makes an inner search and does not
-    return all items that it found, there are no rules about the missing items. To get rules about them,
-    gate the inner search instead.
+    The sources are what a gated function returns. There are no rules about items that an inner search
+    finds and the function does not return. To get such rules, gate the inner search instead.
 
     The search may return strings, dicts, or objects with a text. For items of any other kind, ``text_of``
     reads the text of an item, and ``item_of`` makes such an item from a ``Source`` (for ``documents=``).

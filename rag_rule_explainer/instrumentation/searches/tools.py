@@ -71,8 +71,7 @@ def recording_calls(
 ) -> Any:
     """Returns a function, sync or async, that does the same as ``function``, but whose calls are recorded
     as calls of the tool ``name``. ``way``: the attribute, such as "func", by which the tool is called;
-    calls by different attributes never count as equal. ``own``: the tool; None if ``function`` is the
-    tool."""
+    calls by different ones are never equal. ``own``: the tool; None if ``function`` is the tool."""
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
