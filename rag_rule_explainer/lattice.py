@@ -34,8 +34,9 @@ keys."""
 AnyMask = TypeVar("AnyMask", bound=int)
 
 FAMILY_LIMIT = 20
-"""The maximum number of units (sources, or groups of tied ones) for which families (sets of masks, as one
-integer) are used. For 20 units, a family has 2**20 bits (128 KiB)."""
+"""The maximum number of units (a unit is a source, or a group of tied sources) for which families are
+used. A family is a set of masks, stored as one integer. For 20 units, a family has 2**20 bits (128
+KiB)."""
 
 
 @dataclass(frozen=True, slots=True)

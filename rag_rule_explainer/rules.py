@@ -39,9 +39,10 @@ class RuleKind(str, Enum):
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """Returns the mask M for which ``antecedent ^ M`` is the own subset of a rule, and ``subset ^ M``
-        is the antecedent of the rule with this own subset. A rule's *own subset* is the one on which
-        exactly the units of its antecedent are retained (for an omission rule: omitted)."""
+        """Returns the mask M that converts between antecedents and own subsets by XOR: ``antecedent ^ M``
+        is the own subset of the rule with this antecedent, and ``subset ^ M`` is the antecedent of the
+        rule with this own subset. A rule's *own subset* is the subset on which exactly the units of its
+        antecedent are retained (for an omission rule: omitted)."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:

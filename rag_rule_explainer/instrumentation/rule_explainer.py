@@ -65,13 +65,13 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the rules of the application's answer to ``input``. Blocks until they are found.
+        """Returns the rules of the application's answer to ``input``. Blocks until the rules are found.
 
-        ``documents``: every search returns these in place of its results. They are the framework's
-        documents, texts, or JSON objects from a log. ``add_documents``: added to the result of every
-        search. ``pinned``: ids of sources that are always retained and in no rule. ``baseline``: a logged
-        answer (or output) to explain. The first warning says so if a condition judges the application's
-        present answer differently; a note says so if only its wording differs.
+        ``documents``: the framework's documents, texts, or JSON objects from a log, which every search
+        returns in place of its results. ``add_documents``: documents that are added to the result of
+        every search. ``pinned``: ids of sources that are always retained and in no rule. ``baseline``: a
+        logged answer (or output) to explain. If a condition judges the application's present answer
+        differently, the first warning says so; if only the wording differs, a note says so.
 
         Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
         SourceLeak if the model was sent an omitted source, StateShared if a run influences later runs,

@@ -97,4 +97,4 @@ class _Start:
 
 
 def _nothing(_request: object) -> None:
-    """Does nothing. It replaces ``_Start.sent`` if no other replay waits for this one."""
+    """Does nothing. This function replaces ``_Start.sent`` if no other replay waits for this replay."""

@@ -28,8 +28,8 @@ class Partitioned:
     tied ones). Its rules are *relative* to the batch.
 
     ``batches``: disjoint masks that together contain all units, with at most ``FAMILY_LIMIT`` units each.
-    ``others``: what happens to all other batches while one is mined: they are "omitted" or "retained".
-    ``minimal``: False to find all valid rules.
+    ``others``: "omitted" or "retained", as all other batches are while one batch is mined. ``minimal``:
+    False to find all valid rules.
     """
 
     kind: RuleKind

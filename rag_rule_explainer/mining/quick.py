@@ -2,19 +2,19 @@
 and then tests several together on the same random subsets.
 
 The search goes from above: it begins with all sources, on which the condition holds, and removes sources
-as long as it still holds. What is left is a minimal antecedent: a set of units (sources, or groups of
-tied ones) that may be a rule, while no smaller set inside it is one.
+as long as it still holds. The remaining sources are a minimal antecedent: a set of units (sources, or
+groups of tied ones) that may be a rule, while no smaller set inside it is a rule.
 
 The units are in a fixed order. Bisection finds a number n such that the condition holds with the first n
-units and breaks with the first n - 1. The n-th unit is then necessary and is kept. This is repeated with
-the units before it, until a minimal antecedent is left. A subset in which exactly the first units are
-retained is also one in which exactly the last ones are omitted. So both kinds of rule need the same
-subsets, and each is replayed once.
+units and breaks with the first n - 1. The n-th unit is then necessary and is kept. The search repeats
+this with the units before the n-th, until a minimal antecedent is left. If exactly the first units of the
+order are retained, exactly the last units are omitted. So both kinds of rule need the same subsets, and
+each subset is replayed once.
 
 The rules are tested when ``TOGETHER`` of them were found, after ``PROBES_WITHOUT_TEST`` probes, or when
 no more are found. Each random subset tests all rules that apply to it. This is as strict as a separate
-test of each rule: among the drawn subsets, those to which a given rule applies are a random choice of all
-subsets to which it applies (``shared_draws`` makes them so).
+test of each rule: ``shared_draws`` makes sure that the drawn subsets to which a rule applies are a random
+choice of all subsets to which this rule applies.
 """
 
 from collections.abc import Mapping, Sequence

@@ -17,8 +17,8 @@ FIRST_DRAWS = 8
 already fail on these."""
 _MOST_DRAWS = 1_000_000
 _MOST_WITH_NEIGHBOURS = 12
-"""The largest number of sources for which the setting ``neighbours`` has an effect. With more sources,
-these tests would cost too many probes for what they find."""
+"""The maximum number of sources for which the setting ``neighbours`` has an effect. With more sources,
+the tests that it adds would cost too many probes and seldom find a broken rule."""
 
 
 @called_as("Sampled")

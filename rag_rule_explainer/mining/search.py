@@ -62,9 +62,10 @@ class Guesses(Protocol[Guessed]):
 class RuleSearch(Generic[Key, ClaimType]):
     """A RuleSearch runs one miner on one lattice. Its keys are subsets, unless its type says otherwise.
 
-    ``known``: verdicts of an earlier search over the same units. They are not requested once more, so a
-    search can be continued by starting a new one with its verdicts. ``budget``: the largest number of
-    probes; None for no limit. ``guesses``: chooses the keys that ``guess`` returns; None for no guesses.
+    ``known``: verdicts of an earlier search over the same units, which are not requested once more. So a
+    search can be continued by a new search that starts with the verdicts of the old one. ``budget``: the
+    largest number of probes; None for no limit. ``guesses``: chooses the keys that ``guess`` returns;
+    None for no guesses.
     """
 
     def __init__(

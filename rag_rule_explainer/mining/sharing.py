@@ -136,10 +136,10 @@ class Ready(Generic[AskedKey]):
         """Returns the positions of masks that begin differently from the last subsets of all other
         workers (``others``).
 
-        Masks with the same beginning are a block. Only blocks in which no other worker's last subset lies
-        are used, and of these only the largest ones. The positions are those of the first and the last
-        mask of each. If there are no more masks than other workers, returns the positions of the first
-        and the last of all masks.
+        Masks with the same beginning are a block. Blocks with the last subset of another worker are left
+        out. Of the remaining blocks, only the largest are used. The method returns the positions of the
+        first and the last mask of each of them. If there are no more masks than other workers, returns
+        the positions of the first and the last of all masks.
         """
         if len(self._masks) <= len(others):
             return 0, -1

@@ -18,8 +18,8 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 
 MOST_UNITS = 14
-"""The largest number of sources (or groups of tied ones) for which guesses are made. With more, a search
-nearly always has enough requests for all workers."""
+"""The maximum number of sources (or groups of tied ones) for which guesses are made. With more sources, a
+search nearly always has enough requests for all workers, so guesses are not needed."""
 
 _SINGLE_BREAKS, _SINGLES_WEIGH = 0.3, 5
 _OTHER_BREAKS, _OTHERS_WEIGH = 0.05, 20

@@ -189,7 +189,8 @@ def json_path(
     exists: bool = True,
 ) -> JsonPath:
     """Returns a predicate on the values at ``path`` in the answer's JSON. ``path`` is a JSON path (RFC
-    9535) such as ``$.dose.unit``. If it finds several values, one that passes the test is enough.
+    9535) such as ``$.dose.unit``. If the path finds several values, at least one of them must pass the
+    test.
 
     The test is one of these. ``equals``: an object that the value must equal, compared as JSON. ``is_``:
     a predicate, such as ``is_=contains("zinc")``, or a function of the value that returns True or False.

@@ -17,7 +17,7 @@ from .remembered_case import RememberedCase, answers_key, check_not_refused, own
 NOT_SO = "it is not so that"
 _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = compiled_late(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
-"""Matches error messages of functions that use a Case as a text; the last one is that of Python 3.10."""
+"""Matches the errors of functions that use a Case as a text; the last one is that of Python 3.10."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 _OF_JUDGE = compiled_late("'Case' object has no attribute '(?:candidates|instructions|content|matter)'")
 _JUDGE_GIVEN = "a function of a JudgeRequest is a judge: predicate=judged('says ...', judge)"

@@ -68,8 +68,9 @@ def as_judgement(outcome: object, predicate: object) -> Judgement:
 
 
 def _checked(judgement: Judgement, predicate: object) -> Judgement:
-    """Returns the judgement. If the user gave a bool as its verdict, replaces the bool by a Verdict.
-    Raises InvalidInput if the verdict is neither a Verdict nor a bool, or if the reason is no str."""
+    """Returns the judgement. If the user's code gave a bool as the verdict of the judgement, replaces the
+    bool by a Verdict. Raises InvalidInput if the verdict is neither a Verdict nor a bool, or if the
+    reason is no str."""
     verdict, reason = cast("tuple[object, object]", (judgement.verdict, judgement.reason))
     if isinstance(verdict, Verdict) and isinstance(reason, str):
         return judgement

@@ -151,11 +151,11 @@ def same_answer(
     case, white space, and punctuation around the text.
 
     ``overlap``: if set, it is enough that the answers have this share of their words in common
-    (token-level F1, such as 0.8). It suits prose, which is never worded in the same way twice. But a
-    different number, or a "not", changes only one word and may go unnoticed. ``judge``: a model, or a
-    function of a ``JudgeRequest``. If the answers differ in this way, the judge decides whether they give
-    the same final answer. The other parameters are those of ``judged``: the name of the judge, its
-    opinions on each answer, and its answers in one request.
+    (token-level F1, such as 0.8). This suits prose, because a model words the same content differently
+    each time. But if only a number or a "not" differs, only one word differs, and the difference may go
+    unnoticed. ``judge``: a model, or a function of a ``JudgeRequest``. If the answers differ in this way,
+    the judge decides whether they give the same final answer. The other parameters are those of
+    ``judged``: the name of the judge, its opinions on each answer, and its answers in one request.
 
     Raises InvalidInput unless ``overlap`` is above 0 and at most 1, and for an object that cannot be a
     judge.

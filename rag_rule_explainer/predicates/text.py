@@ -68,8 +68,8 @@ class Contains(Combinable):
         return Judgement(Verdict.of(is_there))
 
     def _plain(self, text: str) -> str:
-        # A letter with an accent can be one character or two, which look the same. So both texts get the
-        # form with one character.
+        # A letter with an accent can be one character or two characters, which look the same. So both
+        # texts are converted to the form with one character.
         composed = normal_form("NFC", text)
         return normal_form("NFC", composed.casefold()) if self.ignore_case else composed
 

@@ -142,7 +142,8 @@ def papers_form(text: str) -> str:
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
-"""The characters of scripts without spaces between words. Each such character counts as one word."""
+"""The characters of scripts that have no spaces between words. Each of these characters counts as one
+word."""
 _WORD = compiled_late(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 
 

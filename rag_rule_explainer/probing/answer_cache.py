@@ -12,7 +12,7 @@ from .budget import Budget
 from .memo import Memo
 from .reply import Reply
 
-if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
+if TYPE_CHECKING:  # imported only for its types, since a search without a store needs no SQLAlchemy
     from ..storing.answers import QuestionAnswers
 
 MOST_IN_MEMORY = 4096

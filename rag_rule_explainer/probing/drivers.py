@@ -23,8 +23,8 @@ LONGEST_BLOCKING = 0.01
 event loop can run."""
 
 MOST_SHARING = 256
-"""With more workers than this, workers do not prefer prompts that begin like their last one: no server
-remembers so many prompts, and it would take long to compare what all workers probe."""
+"""If there are more workers than this, they do not prefer prompts that begin like their last prompt: no
+server remembers so many prompts, and comparing what all workers probe would take long."""
 
 SHARED_AT_FIRST = 32
 """The number of probes at the beginning, of all searches together, that workers choose by how the

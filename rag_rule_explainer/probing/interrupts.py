@@ -2,8 +2,9 @@
 between any two lines.
 
 The handler of SIGINT that was set before is called at once. If it raises an error, such as
-KeyboardInterrupt, this error is delayed and raised later. If it raises none, nothing is raised later.
-Python runs signal handlers only in the main thread, so this module does nothing in other threads.
+KeyboardInterrupt, this error is delayed and raised later. If the handler raises no error, no error is
+raised later. Python runs signal handlers only in the main thread, so this module does nothing in other
+threads.
 """
 
 import asyncio
@@ -172,8 +173,8 @@ outside such a block."""
 
 
 def kept() -> AbstractContextManager[Interrupts]:
-    """Returns a context manager that delays Ctrl-C in its block. It uses the ``Interrupts`` that the
-    caller is already in, if there is one, and else a new one."""
+    """Returns a context manager that delays Ctrl-C in its block. If the caller is already in the block of
+    an ``Interrupts``, this object is used; otherwise a new one is made."""
     if threading.current_thread() is threading.main_thread():
         outer = _current
         if outer is not None and outer.is_keeping:

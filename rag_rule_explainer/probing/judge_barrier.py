@@ -105,7 +105,7 @@ async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: 
 def asleep() -> Generator[None, None, None]:
     """During the block, ``wait_for_others`` of the other tasks does not wait for the current task. Use
     this while the current task waits for the result of another task of its ``Backlog`` (group of tasks).
-    Does nothing if the current task belongs to none."""
+    Does nothing if the current task belongs to no ``Backlog``."""
     backlog = of_this_work.get()
     if backlog is None:
         yield

@@ -21,7 +21,7 @@ from .limits import JudgedTooLate, LimitReached
 from .memo import Memo
 from .pausing import Stopper
 
-if TYPE_CHECKING:  # not imported at run time, because a search without a store needs no SQLAlchemy
+if TYPE_CHECKING:  # imported only for its types, since a search without a store needs no SQLAlchemy
     from ..storing.opened import Opened
 
 

@@ -112,8 +112,8 @@ class Limiter:
             self.leave()
 
     def enter_at_once(self) -> bool:
-        """Takes a slot, so that the caller may run, if one is free and no other caller waits. Returns
-        True iff it took one; the caller must then call ``leave``."""
+        """If a slot is free and no other caller waits, takes the slot, so that the caller may run.
+        Returns True iff it took a slot; the caller must then call ``leave``."""
         if self._waiting:
             return False
         try:

@@ -60,8 +60,8 @@ class Stopper:
         ``of_judge``: True if the condition waits for a judge. The limit then cancels the request to the
         judge, and the condition has ``LATE_SECONDS`` after the limit to end by itself.
         """
-        # After one late judgement, the other conditions get no extra seconds. Otherwise each of them
-        # could use its extra seconds, one after the other.
+        # After one late judgement, the other conditions get no extra seconds. Otherwise, many conditions
+        # could wait for their extra seconds one after the other.
         least = 0.0 if self.is_late else LATE_SECONDS
         return await self._within(least, least if of_judge else 0.0, outcome)
 

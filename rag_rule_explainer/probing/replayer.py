@@ -86,8 +86,8 @@ class Replayer:
         return answer_fault(answer.finish_reason, structured=may_call, accepts=self.accepts)
 
     def is_empty(self, answer: Answer) -> bool:
-        """Returns True iff an answer says nothing: it has neither text nor value, and it has no tool
-        call that a condition could be about."""
+        """Returns True iff an answer is empty: it has no text, no value, and no tool call that a
+        condition could be about."""
         return said_nothing(answer) and not (self.accepts_calls and is_only_calls(answer))
 
     def counting(self, reply: Reply) -> Reply:

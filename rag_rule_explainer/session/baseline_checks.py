@@ -242,8 +242,8 @@ class BaselineChecks:
             raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*texts))
 
     def _is_uncompared(self) -> bool:
-        """Returns True iff replays could be compared with the baseline, but none was compared, neither in
-        this explanation nor in an earlier one."""
+        """Returns True iff replays could be compared with the baseline, but neither this explanation nor
+        an earlier one has compared any replay."""
         fidelity = self.baseline.fidelity
         return fidelity is not None and bool(fidelity.fingerprint) and not fidelity.is_comparable
 

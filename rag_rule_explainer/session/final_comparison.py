@@ -81,9 +81,9 @@ class FinalComparison:
         return SubsetsToRepeat(self.sources, self.tracked_searches, fidelity)
 
     async def run(self, fidelity: ReplayFidelity) -> None:
-        """Repeats the replays. If an answer differs from the earlier one, or is judged otherwise,
-        ``fidelity.doubt`` then says so, as a warning for the user. Raises StateShared if the requests to
-        models differ from those of the earlier replays."""
+        """Repeats the replays. If an answer differs from the earlier answer, or gets another verdict,
+        this is stored in ``fidelity.doubt`` as a warning for the user. Raises StateShared if the requests
+        to models differ from those of the earlier replays."""
         if not fidelity.is_comparable:
             return
         if not self.replayer.budget.samples:

@@ -168,8 +168,9 @@ class SearchReport:
 
     def counterfactuals(self) -> tuple[Counterfactual, ...]:
         """Returns the smallest changes that flip the verdict. For retention rules, they are removals from
-        the set of all sources. For omission rules, they are additions to the empty set. There are none if
-        the condition of the rules does not hold on this set (all sources, or none)."""
+        the set of all sources. For omission rules, they are additions to the empty set. If the condition
+        of the rules does not hold on the set from which the changes start (all sources, or the empty
+        set), there are no changes."""
         lattice = self.search.lattice
         changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.evidence.border())
         return tuple(

@@ -14,7 +14,7 @@ from ..sources import Arrangement, SourceSet
 from ..storing.store import Store
 from ..verdicts import Judgement, Verdict
 
-if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
+if TYPE_CHECKING:  # imported only for its types, since a search without a store needs no SQLAlchemy
     from ..storing.answers import QuestionAnswers
     from ..storing.opened import Opened
 
@@ -124,8 +124,8 @@ class StoredQuestion:
     @asynccontextmanager
     async def noting_refusals(self, probed: Sized) -> AsyncGenerator[None, None]:
         """Stores a doubt (a reason to distrust the replays) if the block raises UntrueReplay, with which
-        the explanation is refused. Later explanations that use the answers stored by this one then warn
-        of this doubt.
+        the explanation is refused. Later explanations that use the stored answers of this explanation
+        then warn of this doubt.
 
         ``probed``: the subsets whose answers are stored. If there is at most one such subset, it is the
         full set, whose answer is not in doubt, so nothing is stored.

@@ -128,8 +128,8 @@ class SubsetsToRepeat:
 
     def _lacking_each(self, keys: Iterable[ArrangementKey]) -> list[ArrangementKey]:
         """Returns some of the subsets in ``keys``, such that each source is omitted in at least one of
-        them if possible. A subset is chosen if it omits a source (or group of tied ones) that no earlier
-        one omits."""
+        them if possible. A subset is chosen if it omits a source (or a group of tied sources) that no
+        subset chosen before omits."""
         lattice = self.sources.lattice
         chosen, lacked = list[ArrangementKey](), set[int]()
         for key in keys:

@@ -173,8 +173,8 @@ class Flights:
 
     def openings(self, batch: FlightBatch) -> set[str]:
         """Returns the digests of the questions in this batch for which claims (rights to make an answer)
-        could be granted in memory after their stored keys have been read. Returns none if other processes
-        use the database too, because these could not see such claims."""
+        could be granted in memory after their stored keys have been read. If other processes use the
+        database too, returns no digests, because other processes cannot see claims in memory."""
         questions = (
             {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
         )

@@ -121,9 +121,9 @@ class Writer:
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
-            # Each caller has a request in the queue or had one in the last transaction, so their sum is
-            # about the number of callers. One transaction takes the requests of half of the callers.
-            # Meanwhile, the other half can prepare their next requests.
+            # Each caller has a request in the queue, or had a request in the last transaction. So the sum
+            # of both numbers is about the number of callers. One transaction takes the requests of half
+            # of the callers. Meanwhile, the other half can prepare their next requests.
             waiting = self._queue.qsize()
             batch_size = max(self.database.hot.FEWEST, (waiting + self._served + 2) // 2)
             wanted += [self._queue.get_nowait() for _ in range(min(batch_size - 1, waiting))]

@@ -33,7 +33,7 @@ class OfflineJudge:
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
         """Returns an opinion on each candidate (an answer to be judged) of the request. The reply also
-        states a number of tokens, for which each word counts as one."""
+        states a number of tokens; each word counts as one token."""
         with self._lock:
             self.requests.append(request)
             self._running += 1

@@ -47,8 +47,9 @@ _FOLLOWED: Final = 5
 passage that is linked to the answer's passage. Two passages are linked if one of them names the subject
 of the other."""
 _LED: Final = 90
-"""This number is added to the weight of an answer if its passage is linked to a second passage (one of
-the two names the subject of the other), and has words of the question that the second passage lacks."""
+"""This number is added to the weight of an answer under two conditions. The answer's passage is linked to
+a second passage (one of the two passages names the subject of the other). And the answer's passage has
+words of the question that the second passage lacks."""
 _BESIDE: Final = 90
 """This number is added to the weight of an answer next to the noun for which the question asks. If the
 question asks for a place, it is also added to the weight of an answer after a word such as "in"."""
@@ -241,9 +242,9 @@ def _wanted(plain: list[str]) -> tuple[_Wanted, str]:
     places = [at for at, word in enumerate(plain) if word in ASKING]
     if not places:
         return _SENTENCE, ""
-    # The first question word counts if it begins the question or follows a preposition, as in "in which
-    # year". Otherwise, the last "what", "which" or "how" counts: "Once it was lit, what did it look
-    # like?"
+    # The first question word of a question counts if it begins the question or follows a preposition, as
+    # in "in which year". Otherwise, the last "what", "which" or "how" counts, such as the "what" in "Once
+    # it was lit, what did it look like?"
     begins = places[0] == 0 or plain[places[0] - 1] in ("in", "at", "of", "on", "from", "for", "to", "by")
     open_words = [at for at in places if plain[at] in ("what", "which", "how")]
     at = places[0] if begins or not open_words else open_words[-1]

@@ -53,7 +53,8 @@ class ListedCorpus:
         self._make = make
 
     def texts(self, ids: Sequence[str]) -> dict[str, TracedDocument]:
-        """Returns the documents with these ids. Raises InvalidInput if one id stands for two texts."""
+        """Returns the documents with these ids. Raises InvalidInput if two documents with different texts
+        have the same id."""
         wanted, found = set(ids), dict[str, TracedDocument]()
         for each in self._make():
             if each.id in wanted and each.text is not None:

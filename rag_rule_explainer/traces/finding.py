@@ -86,8 +86,8 @@ def _searched(question: TracedQuestion) -> list[tuple[TracedSpan, _Batch]]:
         for span in question.spans
         if span.kind in {"retrieval", "tool"} and span.documents
     ]
-    # A retriever that returned nothing counts here too: it dropped what the searches inside of it found,
-    # so these are left out.
+    # A retriever that returned no documents counts here too: it dropped all documents that its inner
+    # searches found, so these documents are left out.
     retrieving = {
         each.id for each in question.spans if each.kind == "retrieval" and each.documents is not None
     }

@@ -52,8 +52,8 @@ class Node:
 
     ``holder``: the node of the object that refers to this one; None for the application. ``name``: the
     holder's attribute or variable that refers to this one. ``steps``: the number of library objects at
-    the end of the path to this object, including the object itself. ``contents``: its parts, such as its
-    attributes, each with its content.
+    the end of the path to this object, including the object itself. ``contents``: the parts of the
+    object, such as its attributes, each with its content.
     """
 
     thing: Any
@@ -71,8 +71,8 @@ class Node:
         return is_wrapper or isinstance(self.thing, _COLLECTIONS)
 
     def names(self) -> Iterator[str]:
-        """Yields the names on the path from this node back to the nearest object that messages can name:
-        an object that is no collection, no wrapper and no library's object."""
+        """Yields the names on the path from this node back to the nearest object that messages can name.
+        Messages do not name collections, wrappers and objects of libraries."""
         node: Node | None = self
         while node is not None:
             if node.name:

@@ -82,7 +82,7 @@ def worker_in(things: Collection[object], writes: Callable[[], bool]) -> str:
 
     ``things``: the objects that are reachable from the application. ``writes``: returns True iff the
     application's code writes to state that all runs share. The processes of a pool run the application's
-    code, so they keep nothing if this code writes nothing.
+    code. If this code writes nothing, no state can stay in these processes.
     """
     # The application's thousands of objects have few classes, so each class is checked once. The ``id()``
     # identifies a class, because a metaclass of the user's may define no hash.

@@ -93,8 +93,8 @@ class Stopped(Exception):
 
 
 class _Step(Generic[T]):
-    """A ``_Step`` runs the generator of one retrieval, which requests one real search, and then perhaps
-    searches for more results."""
+    """A ``_Step`` runs the generator of one retrieval. The generator requests one real search, and
+    perhaps further searches for more results."""
 
     def __init__(self, retrieval: Retrieving[T]) -> None:
         self._retrieval = retrieval

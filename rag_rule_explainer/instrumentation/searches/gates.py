@@ -100,8 +100,9 @@ class _Awaiting:
         return result
 
     def is_expected(self) -> bool:
-        """Returns True iff the next call will probably return an awaitable. This is so if the last call
-        returned one, or, before the first call, if the function is an ``async def``."""
+        """Returns True iff the next call will probably return an awaitable. If there was a call before,
+        this depends on whether the last call returned an awaitable. Before the first call, it depends on
+        whether the function is an ``async def``."""
         if self._seen is not None:
             return self._seen
         return self._default if self._code is None else _awaited.get(self._code, self._default)

@@ -41,9 +41,9 @@ class Likeness:
 
     A search that existed before the first run is equal only to itself. A search that a run made for
     itself is equal to a search of the same class that has the same texts and refers to the same objects
-    from before the first run. Dates and random ids in the texts may differ. Texts that one of the runs
-    retrieved, or derived from retrieved texts, may be missing in the other search, because a replay
-    without a source cannot put its text into an index.
+    from before the first run. Dates and random ids in the texts may differ. A text that one of the runs
+    retrieved, or derived from retrieved texts, may be missing in the search of the other run: a replay
+    without a source cannot put the source's text into an index.
     """
 
     def __init__(self, search: Any) -> None:

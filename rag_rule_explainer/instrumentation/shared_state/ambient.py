@@ -24,8 +24,8 @@ def left_on_loop_or_thread(holdings: Holdings, reading: Holdings) -> Iterator[Le
     """Yields each value that the application's code sets on the running event loop or on a thread, and
     that code of replays reads. Leaves out values that do not depend on the run, such as a client.
 
-    ``holdings``: the application's objects, whose code is searched for such writes. ``reading``: those of
-    them whose code runs in replays.
+    ``holdings``: the application's objects, whose code is searched for such writes. ``reading``: the
+    objects among them whose code runs in replays.
     """
     for each in writes_in(holdings):
         name, _ = place_of(each)

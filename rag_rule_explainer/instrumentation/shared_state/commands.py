@@ -1,8 +1,8 @@
 """This module finds out what a command that the application starts may read or store besides the files
 that its arguments name.
 
-It knows the usual commands, such as ``grep``, by their names. Of any other program, such as a script, it
-is unknown what the program reads and stores.
+It knows the usual commands, such as ``grep``, by their names. For any other program, such as a script,
+this module cannot say what the program reads and stores.
 """
 
 import ast
@@ -143,9 +143,9 @@ def _of_a_program(program: str, rest: Sequence[str], here: str) -> Reach:
 
 
 def _is_of_the_system(program: str) -> bool:
-    """Returns True iff the name of a program tells what the program does. This is so for a program in a
-    folder of the system. It is also so for a name that no installed program has: this is a command of the
-    shell itself, or a command that cannot be started."""
+    """Returns True iff the name of a program tells what the program does. That is true for a program in a
+    folder of the system. It is also true if no installed program has this name: the name then belongs to
+    a command of the shell itself, or to a command that cannot be started."""
     found = which(program)
     return found is None or str(Path(found).absolute()).startswith(_INSTALLED)
 

@@ -20,8 +20,8 @@ from .written_files import WrittenFiles
 
 _OF_IMPORTS = (".pyc", ".so")
 _CODE = (".py", ".pyi")
-"""The endings of files with Python code. Every run may import such files, so a read of one is recorded
-only if a run has written the file."""
+"""The endings of files with Python code. Every run may import such files. So if a run reads such a file,
+this is recorded only if a run has also written the file."""
 _PATTERN = re.compile(r"[*?\[]")
 _ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix)})
 _UNDER = ("/proc/", "/dev/", "/sys/")

@@ -91,8 +91,8 @@ class Holdings:
 
     def is_in_users(self, held: Held) -> bool:
         """Returns True iff ``held`` is the user's object, or a collection that belongs to one. Returns
-        False for a language model of a framework, and for all objects that were found inside one, at any
-        depth."""
+        False for a language model of a framework, and for all objects that were found inside such a
+        model, at any depth."""
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:

@@ -92,8 +92,7 @@ def only_logged_in(function: ast.AST) -> frozenset[str]:
 
 
 def only_waits(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Returns True iff a function only waits, and decides nothing except how long, as a rate limiter
-    does.
+    """Returns True iff a function only waits, and decides only how long it waits, as a rate limiter does.
 
     Such a function returns no value, raises nothing, and changes only attributes of its own object and
     collections in them. If other code depends on such an attribute, other checks notice that this code

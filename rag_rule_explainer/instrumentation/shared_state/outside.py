@@ -45,8 +45,8 @@ class Outside:
     @property
     def shared(self) -> str:
         """Returns a clause for messages that names a file or environment variable which each run sets.
-        Another run at the same time would see the value, so runs must then be made one at a time. Empty
-        if there is no such file or variable."""
+        Another run at the same time would see the value, so runs must then be made one at a time. The
+        clause is empty if there is no such file or variable."""
         name = self.environment.first
         if name:
             return f"a run sets os.environ[{name!r}]"

@@ -1,8 +1,8 @@
-"""This module finds values that code changes and that not every run sets anew. A run can then read a
-value that an earlier run left.
+"""This module finds values that code changes, but to which not every run assigns a new value. A run can
+then read a value that an earlier run left.
 
-Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. A value that every run
-sets anew does not last, as after ``self.mode = grade(documents)`` or ``seen.clear()``.
+Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. If every run assigns a
+new value, as by ``self.mode = grade(documents)`` or ``seen.clear()``, no old value is left.
 """
 
 import ast
@@ -52,8 +52,8 @@ class Sticking:
 def sticking_in(
     holdings: Holdings, reading: Holdings, emptied: Collection[object] = (), *, of_models: bool = False
 ) -> list[Sticking]:
-    """Returns the values that a run changes, that not every run sets anew, and that code of ``reading``
-    reads.
+    """Returns the values that a run changes and that code of ``reading`` reads. Leaves out a value if
+    every run assigns a new value before it reads the old one.
 
     ``holdings``: the application's objects, whose code is searched for changes. ``reading``: the objects
     among them whose code runs in replays. ``of_models``: if True, only changes in the code of the user's
@@ -190,8 +190,8 @@ def _place_of_call(call: ast.Call) -> ChangedPlace:
 
 
 def _sets_anew(written: Written) -> bool:
-    """Returns True iff every call of the function sets the value to a new one that does not depend on the
-    old one."""
+    """Returns True iff every call of the function assigns a new value that does not depend on the old
+    value."""
     node, target = written.node, written.target
     if isinstance(node, ast.Attribute):
         return node.attr == "clear" and is_certain(written)

@@ -1,7 +1,6 @@
 """This module makes the runs of an application take place one at a time if they write to shared objects.
-
-An example is a workflow that stores an intermediate result in itself. If two of its runs were active at
-the same time, one would read the other's result.
+An example is a workflow that stores an intermediate result in an attribute of itself. If two runs of this
+workflow were active at the same time, one run would read the result of the other.
 """
 
 import asyncio
@@ -106,8 +105,8 @@ class OneAtATime:
     @contextmanager
     def exclusive_turn(self) -> Generator[None, None, None]:
         """Waits until no other run of the application is active, even if runs need not be made one at a
-        time. The replay runs inside the block, and no other run begins meanwhile. Used for replays in
-        threads.
+        time. The replay runs inside the block, and no other run begins meanwhile. This method is used for
+        replays in threads.
 
         Raises TimeoutError if the other runs do not end within 30 seconds.
         """

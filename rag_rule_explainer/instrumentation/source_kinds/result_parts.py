@@ -24,8 +24,8 @@ from .written_lists import written_list
 
 
 class ResultParts(Protocol):
-    """A ``ResultParts`` divides one tool result into parts, each of which can be a source, and makes the
-    result without some of them."""
+    """A ``ResultParts`` divides the result of a tool into parts, each of which can be a source. It also
+    makes the result without some of these parts."""
 
     @property
     def is_list(self) -> bool:

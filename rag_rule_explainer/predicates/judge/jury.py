@@ -56,8 +56,8 @@ class Jury:
 
     @property
     def may_mix(self) -> bool:
-        """Returns True iff a judgement may depend on more than what the answer says: on the other
-        answers of the request, or on instructions to the judge that the answer contains."""
+        """Returns True iff a judgement may depend on other texts than this answer, such as the other
+        answers of the request, or on instructions to the judge in the answer."""
         return self.batch > ALONE or self.is_unmarked
 
     def __str__(self) -> str:
@@ -118,9 +118,9 @@ answers in one request. None while nothing is judged."""
 
 def among_others(name: str) -> str:
     """Returns the name under which a store keeps judgements from requests with several answers. ``name``:
-    the name for judgements from requests with one answer. The two names differ, so that a judgement
-    from a shared request, which the other answers may have influenced, is not used in place of one from a
-    request with one answer."""
+    the name for judgements from requests with one answer. The other answers of a request may have
+    influenced its judgements. So the two names are different, and a judgement from a request with several
+    answers never replaces a judgement from a request with one answer."""
     return f"{name}, judged among others"
 
 

@@ -124,8 +124,8 @@ def _asked(endpoint: str) -> str:
 
 def _is_plain(client: Any) -> bool:
     """Returns True iff a client sends its requests through a plain session of ``requests``. Only for such
-    a client can it be checked whether its endpoint answers. This check does not use the client's session,
-    and a session of another class may reach an endpoint that is not reached without it."""
+    a client can it be checked whether its endpoint answers. The check does not use the client's session.
+    If this session has another class, it may reach an endpoint that the check cannot reach."""
     import requests
 
     return type(getattr(client, "session", None)) is requests.Session

@@ -2,9 +2,10 @@
 A *run* is LangSmith's record of one call.
 
 An application may turn LangSmith on in its own code, while it is off in the code that calls ``explain``.
-Each call of the application would then be a separate trace. Instead, a run of the explanation is begun
-when the first of these traces begins, and one for each replay. All traces of the application are sent as
-parts of these runs. Only what is sent is changed, not the application's own objects.
+Each call of the application would then be a separate trace. Instead, this module begins a run for the
+explanation when the first of these traces begins, and a run for each replay. All traces of the
+application are sent as parts of these runs. The module changes only the sent data, not the application's
+own objects.
 """
 
 import threading

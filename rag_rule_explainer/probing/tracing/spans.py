@@ -133,8 +133,8 @@ _MARKED: "WeakSet[Any]" = WeakSet()
 
 
 def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
-    """Yields the span processor of each of these tracers, and that of the provider which is set for the
-    whole process. All tracers of one provider share a span processor."""
+    """Yields the span processor of each of these tracers, and the span processor of the provider that is
+    set for the whole process. All tracers of one provider share a span processor."""
     from opentelemetry import trace
 
     for tracer in (*tracers, trace.get_tracer(_NAME)):

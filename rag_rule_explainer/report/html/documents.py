@@ -22,9 +22,9 @@ _OPEN_UP_TO = 1500
 """Texts with at most this number of characters are visible at once. The reader must open longer texts."""
 _MOST_ROWS, _MOST_COLUMNS = 200, 60
 _MOST_BADGES = 6
-"""If at most twice this number of rules name a source, the badges of all these rules stand beside the
-source. (The badge of a rule is its label, such as "R1".) If more rules name the source, at most this
-number of badges of retention rules stand there, and at most this number of badges of omission rules."""
+"""The badge of a rule is its label, such as "R1". If at most twice this number of rules name a source,
+the badges of all these rules are shown beside the source. If more rules name it, at most this number of
+badges of retention rules are shown, and at most this number of badges of omission rules."""
 _MARKS = {RuleKind.RETENTION: ("●", "retained"), RuleKind.OMISSION: ("○", "omitted")}
 
 

@@ -134,9 +134,9 @@ def _others(count: int) -> tuple[str, str]:
 
 
 def _kept(explanation: Explanation, kind: RuleKind) -> tuple[str, ...]:
-    """Returns the sources, without the pinned ones, among which all rules of a kind were tested. Empty if
-    there is no rule of this kind, or if the rules were tested among all sources or among different
-    ones."""
+    """Returns the sources among which all rules of a kind were tested, without the pinned sources.
+    Returns none if there is no rule of this kind, if the rules were tested among all sources, or if
+    different rules were tested among different sources."""
     pinned = {source.id for source in explanation.sources if source.pinned}
     shares = {
         tuple(each for each in rule.kept if each not in pinned)

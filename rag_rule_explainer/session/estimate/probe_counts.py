@@ -149,9 +149,9 @@ def _typical(size: int, kinds: Sequence[RuleKind]) -> Probes:
 
 def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> Probes:
     """Returns the probes of a sampled search for these kinds of rule if ``deciding`` sources decide
-    together. There is then one retention rule, which names all these sources, and one omission rule for
-    each of them. ``draws``: the number of random subsets on which each rule is tested. ``size``: the
-    number of sources."""
+    together. There is then one retention rule, which names all deciding sources, and one omission rule
+    for each deciding source. ``draws``: the number of random subsets on which each rule is tested.
+    ``size``: the number of sources."""
     together = min(deciding, size)
     rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
     # The search finds each deciding source by halving, which takes about log2(``size``) probes, and one

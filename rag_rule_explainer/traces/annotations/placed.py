@@ -39,7 +39,7 @@ class PlacedNote:
 
 @dataclass(frozen=True, slots=True)
 class PlacedNotes:
-    """A ``PlacedNotes`` holds the notes on one traced answer: the one on the answer itself, and one for
+    """A ``PlacedNotes`` holds the notes on one traced answer: a note on the answer itself, and a note for
     each place of each document in the trace.
 
     ``condition``: the subject of the rules, in words. ``about``: the explanation's id, its time and the
