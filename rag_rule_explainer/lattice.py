@@ -198,7 +198,7 @@ def without_unit(bit_index: int, size: int) -> Family:
 
 
 def _uncovered(group: Family, size: int) -> Family:
-    # A member is not maximal iff some member contains it together with one more unit. Such members are
+    # If some member contains another member and one more unit, the smaller member is not maximal and is
     # removed.
     below, covered = down_closure(group, size), 0
     for unit in range(size):

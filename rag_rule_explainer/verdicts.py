@@ -91,8 +91,8 @@ class Answer:
             return _not_its_text(self, other)
         return self.text == other.text and self.value == other.value
 
-    # An answer is equal to its text, so an answer must be found in a set of texts. For this, it has the
-    # hash of its text.
+    # An answer is equal to its text, so ``answer in {"20 days"}`` must find it. For this, an answer has
+    # the same hash as its text.
     def __hash__(self) -> int:
         return hash(self.text)
 

@@ -35,16 +35,16 @@ class Participation:
     """A ``Participation`` holds one run of the application (the baseline or a replay) and its state."""
 
     gate: GoingOn
-    """Records the searches of a baseline, or answers those of a replay."""
+    """The object that records the searches of a baseline, or answers the searches of a replay."""
     watch: ModelWatch
-    """Records the run's model requests."""
+    """The object that records the run's model requests."""
     state: State
-    """The run's copies of objects that keep a memory, such as a chat memory."""
+    """The run's own copies of objects that have a memory, such as a chat memory."""
     stubs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tools: set[str] = field(default_factory=set[str])
     tool_calls: int = 0
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
-    """The tool calls for which a tool ran."""
+    """The tool calls for which a tool really ran."""
     inside: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     """The tool calls by other tools in the baseline, if these other tools do not run in replays."""
     calls: CallsOfRun = field(default_factory=CallsOfRun)
@@ -56,14 +56,14 @@ class Participation:
     tool_record: ToolRecord = field(default_factory=ToolRecord)
     """The results of tools in a baseline."""
     tool_replay: ToolReplay | None = None
-    """Answers the tool calls of a replay; None if tools run."""
+    """The object that answers the tool calls of a replay; None if tools run."""
     conversation: Conversation | None = None
     """Records the models' replies in a baseline, and returns them in a replay; None if whole runs are
     replayed."""
     action: Any = None
     """The request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run."""
     prompts: PromptEditing | None = None
-    """Edits the model requests before they are sent."""
+    """The object that edits the model requests before they are sent."""
     prompt_sources: Any = None
     """The sources in the model requests of a baseline."""
     takes_results: bool = False
@@ -91,9 +91,9 @@ class Participation:
     shared: Shared | None = None
     """The state that all runs share, as it was before the first run."""
     trace: TracedExplanation | None = None
-    """Receives the id of the explained run; None in replays."""
+    """The object that receives the id of the explained run; None in replays."""
     outside: Audited | None = None
-    """Receives the run's use of files and environment variables."""
+    """The object that receives the run's use of files and environment variables."""
     read: set[str] = field(default_factory=set[str])
     """The files that the run opens, except the files of memories."""
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
@@ -111,7 +111,7 @@ class Participation:
     uncut: "Participation | None" = None
     """The whole record of the run, if the record that is used was cut off at ``ends_at``."""
     guards: Any = None
-    """Guards the functions of tools; None if the run may run all tools."""
+    """The object that guards the functions of tools; None if the run may run all tools."""
 
     @property
     def before(self) -> int | None:
@@ -240,8 +240,8 @@ def taking_part_again(run: Participation) -> Generator[None, None, None]:
         with rejoining(run.gate):
             yield
     finally:
-        # If a stream is abandoned, the garbage collector may run this in its own context. The variables
-        # are not set there, so a ValueError is raised.
+        # If a stream is abandoned, the garbage collector may end this block in another context. The
+        # variables are not set in that context, so a ValueError is raised.
         with suppress(ValueError):
             inside_retrieval.reset(inside)
             _participation.reset(ours)

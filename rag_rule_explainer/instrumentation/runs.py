@@ -224,7 +224,7 @@ class ApplicationRun(Generic[Item]):
                 self.answer_in(output)
                 raise
             # The application may have stopped before it retrieved anything, for example to wait for a
-            # human. The error then names this cause.
+            # human. The error of ``_check_not_stopped`` then names this cause.
             self._check_not_stopped(output, unreadable=True)
             raise
 

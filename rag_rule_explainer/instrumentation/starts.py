@@ -80,8 +80,8 @@ class _Start:
             self.end()
             return
         self._is_useless()
-        # The caller may have stopped waiting for the replay and closed the loop. No further replay then
-        # waits to begin, so the RuntimeError is ignored.
+        # The caller may have stopped waiting for the replay and closed the event loop. Then no further
+        # replay waits to begin, so the RuntimeError of the closed loop is ignored.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.end)
 

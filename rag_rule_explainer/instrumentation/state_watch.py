@@ -137,8 +137,9 @@ class StateWatch:
         """
         self._replays += 1
         if self.rewinding.is_wanted:
-            # Such a replay starts from the state before the baseline. A comparison with the state after
-            # the baseline would report differences that the replay did not make.
+            # A replay in a block of ``rewinding.wanted()`` starts from the state before the baseline. A
+            # comparison with the state after the baseline would report differences that the replay did
+            # not make.
             yield
             return
         before = self._look_first()

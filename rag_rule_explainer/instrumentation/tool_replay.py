@@ -143,7 +143,7 @@ class ToolReplay:
     """The outcome of a call that is not in the record: "unknown" ends the replay, "live" runs the tool, a
     function gives the result."""
     omitting: Omits | None = None
-    """Removes omitted sources from results; None if no result contains sources."""
+    """The object that removes omitted sources from results; None if no result contains sources."""
     cut: str = ""
     """The reason why the replay was ended; empty if the replay was not ended."""
     late: list[ToolCall] = field(default_factory=list[ToolCall])

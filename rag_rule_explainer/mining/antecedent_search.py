@@ -171,8 +171,9 @@ class AntecedentSearch:
         ``units``."""
         candidate, rest = 0, units
         while (yield from self.fails(candidate)):
-            # The candidate no longer fails when enough of the first units of ``rest`` are added to it.
-            # The last of these units is necessary for that, so it is kept; the units after it are not.
+            # If enough of the first units of ``rest`` are added to the candidate, the condition holds.
+            # The last of these units is necessary for that, so it is kept; the units after it are not
+            # needed.
             needed = yield from boundary(candidate, rest)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]
@@ -238,7 +239,7 @@ class AntecedentSearch:
         """Returns a random generator for ``named``, such as an antecedent. The same ``named`` gives the
         same draws."""
         # The seed does not depend on earlier draws. So if the search runs once more, it draws the same
-        # subsets for the same mask, and a store has their answers already.
+        # subsets for the same mask, and a store already has the answers for them.
         return Random(" ".join(map(str, (self.seed, self.kind.value, *named))))  # noqa: S311 -- the draws must be reproducible, not secret
 
     def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
@@ -253,7 +254,7 @@ class AntecedentSearch:
         """Requests verdicts on the masks that have none yet, and waits until all have one. ``crucial``:
         True if a wrong verdict would do much harm, so that it is voted on if there are votes."""
         missing = {mask for mask in masks if mask not in self.seen}
-        # Sorted so that consecutive prompts have a long common prefix, which providers may cache.
+        # Sorting gives consecutive prompts a long common prefix, which providers may cache.
         in_order = sorted(missing, key=self.lattice.complement)
         ranked = enumerate(in_order, self.asked)
         asks = tuple(Ask(Subset(mask ^ self.flip), rank, crucial=crucial) for rank, mask in ranked)

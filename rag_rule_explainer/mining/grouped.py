@@ -109,7 +109,7 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
-        # The masks to add to each antecedent, one for each probe: 0, later also all dropped sources.
+        # The probes add these masks to an antecedent: 0, and later also all dropped sources.
         self.beside: tuple[Mask, ...] = (0,)
         # ``found`` returns the rules claimed now; ``before`` has the rules of the previous round.
         self.found: Callable[[], tuple[Claim, ...]] = tuple

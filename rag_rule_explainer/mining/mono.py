@@ -86,8 +86,8 @@ class _Frontier:
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
         self.valid: set[Mask] = set()
-        # For each antecedent (set of units), the number of its parents that are known to be valid.
-        # Python reads a list in half of the time that an array takes.
+        # This list has, for each antecedent (set of units), the number of its parents that are known to
+        # be valid. It is no array, because Python reads a list in half of the time.
         self._valid_parents = [0] * (1 << lattice.size)
         # The bits of an antecedent are looked up in two tables, one for each half of its units.
         self._half = lattice.size // 2

@@ -135,8 +135,8 @@ class _QuickSearch:
         known, start = self.known, self.lattice.complement(left_out)
         yield from known.learn([start])
         if known.seen[start] is Verdict.BREAKS:
-            # This set is as large as possible: with one unit more, it would contain a known rule. So
-            # nothing is added to it before it is excluded.
+            # With one unit more, this set would contain a known rule. So no unit is added to the set
+            # before it is excluded.
             known.exclude(start)
         elif known.seen[start] is Verdict.UNKNOWN:
             known.leave_in_doubt(left_out)
@@ -161,8 +161,8 @@ class _QuickSearch:
                 high = number
                 break
         while high - low > 1:
-            # Omission rules begin from the other end. By rounding up, both kinds of rule get the same
-            # subset in the middle.
+            # For omission rules, the units are counted from the other end. So the middle is rounded up
+            # for them, and both kinds of rule probe the same subset.
             middle = (low + high + (self.kind is RuleKind.OMISSION)) // 2
             if (yield from self.known.fails(candidate | self.lattice.mask(rest[:middle]))):
                 low = middle
@@ -250,8 +250,8 @@ def shared_draws(
     while any(len(drawn[mask]) < count for mask, count in wanted.items()):
         (superset,) = draws[draw.choice(list(wanted))].supersets(1, draw)
         within = [mask for mask in wanted if superset & mask == mask]
-        # A superset of m of the masks is drawn m times as often as a superset of only one. So it is used
-        # only with a chance of 1/m, and all supersets become equally likely.
+        # A superset of m of the masks is drawn m times as often as a superset of only one mask. So it is
+        # used only with a chance of 1/m, and all supersets become equally likely.
         if draw.randrange(len(within)) == 0:
             for mask in within:
                 if len(drawn[mask]) < most[mask]:

@@ -120,7 +120,7 @@ class Sampled:
 
 
 def _percent(share: float) -> str:
-    # All digits are shown. If 0.9999999 were rounded, it would look like certainty.
+    # All digits are shown, because a rounded 0.9999999 would look like certainty.
     from decimal import Decimal  # imported late, because only claims in words need it
 
     return f"{(Decimal(repr(share)) * 100).normalize():f} %"

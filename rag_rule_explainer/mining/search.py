@@ -133,8 +133,8 @@ class RuleSearch(Generic[Key, ClaimType]):
         while True:
             rank, key = heapq.heappop(self._queue)
             ask = self._wanting.get(key)
-            # A key may have been issued, or requested with another rank, since this entry was queued. The
-            # entry is then out of date and is skipped.
+            # After this entry was queued, its key may have been issued, or requested with another rank.
+            # The entry is then out of date and is skipped.
             if ask is not None and ask.rank == rank:
                 if self._ready is not None:
                     self._ready.outdated()
@@ -239,8 +239,8 @@ class RuleSearch(Generic[Key, ClaimType]):
                 self._wanted = self._mining.send(verdicts)
             except StopIteration as end:
                 self._final = end.value
-                # If the miner gives a reason for its end, there may be more rules, so the search has
-                # not finished.
+                # If the miner gives a reason for its early end, there may be more rules, so the search
+                # does not count as finished.
                 self.finished = not self._wanted.stop
                 if self.finished:
                     # The search may have been stopped while the last probes were running. But the miner

@@ -29,10 +29,10 @@ several units breaks it, if no removal of only some of these units does. ``_SING
 ``_OTHERS_WEIGH``: each assumption counts as much as this number of verdicts. A unit is one source, or
 several tied sources."""
 _SLACK = 2
-"""The factor by which the expected waste of some guesses may exceed ``share``, the usual limit of the
-share of probes that may be wasted. Such a guess removes several units, and the condition is known to hold
-if any one of them is removed alone. The search will probably request this subset soon, so a higher risk
-is accepted."""
+"""Usually, the expected waste must stay below ``share``, the largest share of probes that may be wasted.
+For some guesses, the expected waste may be larger by this factor. Such a guess removes several units, and
+the condition is known to hold if any one of them is removed alone. The search will probably request this
+subset soon, so a higher risk is accepted."""
 
 
 class Speculation:

@@ -12,8 +12,8 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
 NO_OTHER = "one rule was asked about, and no other was looked for"
-"""The reason for which a test of one rule always stops. The test looks for no other rules, so it is
-never a complete search."""
+"""The reason with which a test of one rule always ends. The test looks for no other rules, so it is never
+a complete search."""
 
 
 @dataclass(frozen=True, slots=True)

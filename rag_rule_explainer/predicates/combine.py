@@ -234,7 +234,7 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
     _check_arguments(function)
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"the text of a condition is {text!r}; give a str, such as 'it is short'")
-    # Users may pass values of other types than the annotation says.
+    # Users may pass a value of another type than the annotation says.
     if remembered_as is not None and not (isinstance(remembered_as, str) and remembered_as.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"remembered_as is {remembered_as!r}; give a name, or leave it out")
     return Function(function, text, remembered_as)

@@ -41,8 +41,8 @@ async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged
             try:
                 judgement = judged if isinstance(judged, Judgement) else await judged
             except JudgeFailed as failed:
-                # Another part of the predicate may decide without the judge. If no part does, the failure
-                # is raised at the end.
+                # Another part of the predicate may decide without the judge. If no part does, the judge's
+                # failure is raised at the end.
                 failure, judgement = failed, Judgement(Verdict.UNKNOWN, str(failed))
             judged = steps.send(judgement)
     except StopIteration as end:

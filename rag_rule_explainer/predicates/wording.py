@@ -89,7 +89,7 @@ def _in_words(found: re.Match[str]) -> str:
     """Returns the part of ``found``, a run of punctuation and symbols, that ``near_exact`` keeps: the
     characters that distinguish answers, and a space where two numbers must stay separate."""
     text, start = found.string, found.start()
-    base = text[start - 1 : start]  # the last character so far that is not a combining accent
+    base = text[start - 1 : start]  # the last character before these that is not a combining accent
     kept: list[str] = []
     for place, character in enumerate(found[0], start=start):
         category = unicodedata.category(character)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # imported only for its types, since a search without a store
     from ..storing.answers import QuestionAnswers
 
 MOST_IN_MEMORY = 4096
-"""The number of replies in memory at which all of them are dropped, if there is a store, because the
-store has them. Without a store, all replies are kept."""
+"""If there is a store and this number of replies is in memory, all replies are dropped from memory,
+because the store has them too. Without a store, all replies are kept."""
 
 Make = Callable[[Arrangement], Awaitable[Reply]]
 

@@ -49,7 +49,7 @@ class Deadlines:
         task is running. The caller must call ``end`` when the task is done."""
         if self.seconds == inf:
             return None
-        if self._loop is None:  # it is stored, because looking it up for each replay is slow
+        if self._loop is None:  # the loop is stored, because looking it up is slow
             self._loop = asyncio.get_running_loop()
             self._now = self._loop.time
         task = asyncio.current_task(self._loop)
@@ -76,7 +76,7 @@ class Deadlines:
         if begun is None:
             return False
         times = self._cancelled.pop(task, 0)
-        uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)  # Python 3.11 added it
+        uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)  # since Python 3.11
         for _ in range(times):
             if uncancel is not None:
                 uncancel()

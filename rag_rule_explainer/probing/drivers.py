@@ -27,9 +27,9 @@ MOST_SHARING = 256
 server remembers so many prompts, and comparing what all workers probe would take long."""
 
 SHARED_AT_FIRST = 32
-"""The number of probes at the beginning, of all searches together, that workers choose by how the
-prompts begin. Later probes are chosen in this way only while another probe runs. So a search that ends
-after few probes always makes the same ones, whether or not the application awaits anything."""
+"""The number of first probes, of all searches together, that workers choose by how the prompts begin.
+Later probes are chosen in this way only while another probe runs. So a search that ends after few probes
+always makes the same probes, whether or not the application awaits anything."""
 
 Job: TypeAlias = tuple[RuleSearch[Key, ClaimType], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, ClaimType], Key], Awaitable[Verdict]]
@@ -104,9 +104,9 @@ class _Work(Generic[Key, ClaimType]):
     async def worker(self, number: int) -> None:
         while True:
             # A worker usually takes a job whose prompt begins like its own last prompt, and unlike the
-            # last prompts of the other workers. While no other probe runs, the worker takes the jobs in
-            # their order. This is quicker, and in that order, too, prompts that follow each other begin
-            # alike.
+            # last prompts of the other workers. But while no other probe runs, the worker takes the jobs
+            # in their order. This is quicker, and in this order, consecutive prompts have a common
+            # beginning as well.
             alone = not self.in_flight and self.made >= SHARED_AT_FIRST
             job = self.next_job(number, None if alone else self.workers)
             if job is None:
@@ -116,8 +116,8 @@ class _Work(Generic[Key, ClaimType]):
                 await self.news()
                 continue
             if self.idle:
-                # There may be work for one more worker, so an idle one is woken. If it finds no work, it
-                # waits again.
+                # There may be work for one more worker, so an idle worker is woken. If this worker finds
+                # no work, it waits again.
                 self.idle.pop().set()
             search, key = job
             self.made += 1

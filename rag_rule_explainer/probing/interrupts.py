@@ -74,7 +74,7 @@ class Interrupts:
         _current = self._outer
         pending = self.pending() if kind is None else None
         try:
-            # If the application has set another handler in the block, that handler stays.
+            # If the application has set another handler of Ctrl-C in the block, that handler stays.
             if signal.getsignal(signal.SIGINT) == self._noticed:
                 signal.signal(signal.SIGINT, self._before)
         except KeyboardInterrupt:
@@ -189,5 +189,5 @@ def _cancelling() -> int:
         task = asyncio.current_task()
     except RuntimeError:  # no event loop runs in this thread
         return 0
-    cancelling = getattr(task, "cancelling", None)  # Python 3.11 added ``cancelling``
+    cancelling = getattr(task, "cancelling", None)  # since Python 3.11
     return 0 if cancelling is None else cancelling()

@@ -80,7 +80,7 @@ class _Presses:
         finally:
             _current.reset(token)
             self._before, before = None, self._before
-            # If the application has set another handler in the block, that handler stays.
+            # If the application has set another handler of Ctrl-C in the block, that handler stays.
             if signal.getsignal(signal.SIGINT) == self.noticed:
                 signal.signal(signal.SIGINT, before)
 

@@ -46,8 +46,8 @@ class Probe(NamedTuple):
         return self._replace(reply=silent, ballot=ballot)
 
 
-# Each of thousands of subsets has a case. Setting the slots of the frozen dataclass takes a third of the
-# time of ``Case(...)``.
+# Each of thousands of subsets has a case. ``Case(...)`` is slow, because the dataclass is frozen; setting
+# its slots by these functions takes a third of the time.
 _set_question, _set_baseline, _set_answer, _set_kept, _set_sources = (
     cast("Callable[[Case, object], None]", getattr(Case, each.name).__set__) for each in fields(Case)
 )

@@ -88,7 +88,7 @@ class Sampler:
             wordings = Counter(same_wording(answer.text) for answer in answers)
             first, second = [*(count for _, count in wordings.most_common(2)), 0, 0][:2]
             left = most - len(replies)
-            # This is the smallest number of samples that decides the result if all of them agree.
+            # ``wanted`` is the smallest number of samples that decides the result if all of them agree.
             wanted = min(left, max(1, (left - (first - second)) // 2 + 1))
             if not left or first - second > left:
                 break

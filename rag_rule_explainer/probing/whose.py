@@ -14,7 +14,8 @@ _OURS = "rag_rule_explainer"
 _MADE_BY_PYTHON = "namedtuple_"
 """The beginning of the names of the modules in which Python makes the methods of named tuples."""
 _MADE_BY_CYTHON = ("_cython_", "cython_runtime")
-"""The beginnings of the names of the modules in which Cython keeps what all compiled modules share."""
+"""The beginnings of the names of the modules in which Cython keeps objects that all compiled modules
+share."""
 INSTALLED = {"site-packages", "dist-packages"}
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 

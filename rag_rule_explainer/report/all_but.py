@@ -11,7 +11,7 @@ from ..rules import RuleKind
 from .short_names import LONGEST_LIST
 
 _FEW = 3
-"""The number of sources up to which they are always named one by one."""
+"""If there are at most this many sources, a phrase always names each of them."""
 NamedBy: TypeAlias = Literal["each", "rest", "number"]
 """The way in which a phrase names sources: by the name of each, by the names of the rest ("all but D3"),
 or by their number ("all 9 sources")."""

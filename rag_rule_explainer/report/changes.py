@@ -63,7 +63,7 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
     """
     place = {source.id: number for number, source in enumerate(explanation.sources)}
     removals, additions = (
-        # Changes of few sources come first. Those of equal size are in the order of the explanation's
+        # Changes of few sources come first. Changes of equal size are in the order of the explanation's
         # sources.
         tuple(sorted(found, key=lambda each: (len(each.sources), [place[name] for name in each.sources])))
         for found in _recorded(explanation)

@@ -10,7 +10,7 @@ from ..fixing.fixes import Fix, fixes_of
 from .subsets import has_pinned, kinds_by_condition, state_of_all
 
 _MOST_SAID = 3
-"""The maximum number of fixes that a sentence lists; it counts the others."""
+"""The maximum number of fixes that a sentence lists; it only counts the other fixes."""
 _LONGEST_NAMES = 120
 _KEEPS = "To keep it away, whatever else is left out{while_pinned}, remove {fixes}."
 _WHILE_PINNED = " (the pinned documents stay)"

@@ -43,8 +43,8 @@ def short_names(explanation: Explanation, limit: int = _LONGEST) -> ShortNames:
     ids = short_ids([source.id for source in explanation.sources], limit)
     titles = {source.id: cut_in_the_middle(title_of(source), limit) for source in explanation.sources}
     names = {each: title or ids[each] for each, title in titles.items()}
-    # A title may read like the id of another source or, after ids were added, like a title with its id.
-    # So names that read the same are looked for twice.
+    # A title may read like the id of another source. After ids were added, it may also read like another
+    # title with its id. So names that read the same are looked for twice.
     for _ in range(2):
         count = Counter(names.values())
         names = {

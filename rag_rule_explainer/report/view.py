@@ -134,8 +134,8 @@ def _listed(
 
 def _changes(explanation: Explanation, names: Mapping[str, str]) -> Iterator[Section]:
     found = flipping_changes(explanation)
-    # If the search recorded no removals, those in ``found`` come from single probes, and are not among
-    # ``explanation.counterfactuals``. They are listed first.
+    # If the search recorded no removals, the removals in ``found`` come from single probes, and are not
+    # in ``explanation.counterfactuals``. These removals are listed first.
     seen = [each for each in found.removals if each not in explanation.counterfactuals]
     fewest = "the pinned sources alone" if has_pinned(explanation) else "no sources"
     changes = (*seen, *explanation.counterfactuals)

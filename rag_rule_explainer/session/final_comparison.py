@@ -91,9 +91,10 @@ class FinalComparison:
         if fidelity.doubt:
             if self.replayer.stopper.reason:
                 return
-            # The replays are in doubt already, so only one of them is repeated. The one on all sources is
-            # compared with the baseline, the earliest run of all. So it shows best whether the
-            # application behaves differently after many runs, for example because it counts them.
+            # The replays are in doubt already, so only one of them is repeated: the replay on all
+            # sources. It is compared with the baseline, the earliest run of all. So it shows best whether
+            # the application behaves differently after many runs, for example because the application
+            # counts them.
             await self._replay(self.sources.full, fidelity)
             return
         keys = self._subsets(fidelity).to_repeat()

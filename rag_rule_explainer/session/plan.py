@@ -163,7 +163,8 @@ class ByBatches(Method):
 
     def subsets(self, sources: int) -> int:
         """Returns the largest number of subsets of this many sources that the method probes."""
-        # A rule without sources is tested on the same subset in all batches, so this is counted once.
+        # A rule without sources is tested on the same subset in all batches, so this subset is counted
+        # once.
         within = 1 + sum((1 << batch.bit_count()) - 1 for batch in self.batches)
         return min(1 << sources, self.ways * within)
 

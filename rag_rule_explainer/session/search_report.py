@@ -23,7 +23,7 @@ them."""
 _SURE = {"proved", "confident", "tested", "voted"}
 """The statuses of a rule that are certain enough to compare it with rules of the other kind."""
 _OF_SUPERSETS = {"proved", "voted"}
-"""If a rule has one of these statuses, every rule that names all its sources and others has the status
+"""If a rule has one of these statuses, every larger rule that contains all its sources has this status
 too."""
 
 

@@ -213,8 +213,8 @@ class _Run:
         if self._stopper.reason or (established.fresh is None and not noise.votes):
             return established
         try:
-            # A condition that fails must be noticed before more samples are paid, so the first answer is
-            # judged here. Another answer may become the baseline then, so other checks come later.
+            # A condition that raises an error must be noticed before more samples are paid, so it judges
+            # the first answer here. Votes may change the baseline, so other checks come later.
             await check_judgeable(established, session.question, session.sources, judged)
             if not noise.votes:
                 return await compared_with_the_store(established, differs, session.notes)
@@ -275,7 +275,7 @@ class _Run:
             session.notes,
             self.store.is_only_begun,
         )
-        # To test a single rule, the condition need not hold on all sources, so that is not checked.
+        # To test a single rule, the condition need not hold on all sources, so this is not checked.
         if not isinstance(session.plan.method, OneRule):
             await checks.check_true(self.judgings, raises=settings.false_condition == "error")
         # With votes, a single answer may differ when it is repeated: the majority decides.

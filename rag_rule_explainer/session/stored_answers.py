@@ -31,8 +31,8 @@ async def rejudged(
 
     def arrangement_of(ids: tuple[str, ...]) -> Arrangement | None:
         known = sources.pinned.issubset(ids) and by_id.keys() >= set(ids)
-        # This search always retains or omits tied sources together. It never needs a stored answer for
-        # only some sources of a tie, which another search has made.
+        # This search always retains or omits tied sources together. Another search may have stored
+        # answers for only some sources of a tie. This search never needs such answers.
         known = known and not tied.splits(ids)
         in_order = known and [places[each] for each in ids] == sorted({places[each] for each in ids})
         return Arrangement(tuple([by_id[each] for each in ids])) if in_order else None

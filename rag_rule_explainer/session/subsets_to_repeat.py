@@ -46,8 +46,8 @@ class SubsetsToRepeat:
                 for key in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.search.decisive())
             ]
             # A run may leave state that influences the next run. The subsets are replayed in reverse
-            # order, so that each comes after a different subset than the first time. If the answer now
-            # differs, there is such an influence.
+            # order, so that the run before each subset is another one than the first time. If an answer
+            # now differs, state has influenced it.
             keys += [full, *(key for key in reversed(known) if self._is_comparable(key))]
         elif self.fidelity.departs:
             keys.append(full)

@@ -13,7 +13,7 @@ from ..probing.voting import Voting
 from ..sources import Arrangement, SourceSet
 from ..verdicts import Verdict
 
-_HOLDS = Verdict.HOLDS  # read once: Python finds a member of an enum slowly
+_HOLDS = Verdict.HOLDS  # stored, because Python finds a member of an enum slowly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,8 +41,8 @@ class TrackedSearch:
         is not kept. Any other new probe then replaces a kept probe with the verdict HOLDS. If no kept
         probe has this verdict, the new probe is not kept."""
         if probe.ballot is not None:
-            # An earlier probe of this arrangement, by a single answer, may have had another verdict. It
-            # is dropped, since a vote is more reliable.
+            # An earlier probe of this arrangement, by a single answer, may have had another verdict. The
+            # earlier probe is dropped, since a vote is more reliable.
             self._informative.pop(key, None)
             self._holding.pop(key, None)
         holds = probe.judgement.verdict is _HOLDS

@@ -60,7 +60,7 @@ class QuestionAnswers:
             row = await outcome_of(self._writer, Take(loop, future, wish, submit))
         except asyncio.CancelledError:
             # The claim (the right to make the answer) may have been granted just before the cancellation.
-            # No other code knows of it, so it is released at once.
+            # No other code knows of the claim, so it is released at once.
             is_settled = future.done() and not future.cancelled() and not future.exception()
             if is_settled and future.result() is None:
                 submit(Release(wish.key))

@@ -41,7 +41,7 @@ def is_dead(owner: str) -> bool:
 
 
 def _lives(process: int) -> bool:
-    if os.name == "nt":  # Signal 0 checks a process, but on Windows it is Ctrl-C.
+    if os.name == "nt":  # Signal 0 checks a process, but on Windows this signal is Ctrl-C.
         return True
     try:
         os.kill(process, 0)

@@ -55,8 +55,8 @@ class Link(_Connection):
         file = self._sock
         with contextlib.suppress(_driver.Error, OSError, *_NO_LONGER_OPEN):
             _Connection.close(self)
-        # The socket's file is closed too. If it stayed open, it would try to send the rest of its buffer
-        # when it is garbage-collected, and fail.
+        # The socket's file is closed too. An open file would try to send the rest of its buffer when it
+        # is garbage-collected, and fail.
         if file is not None:
             with contextlib.suppress(OSError, ValueError):
                 file.close()

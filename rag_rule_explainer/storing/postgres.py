@@ -18,7 +18,7 @@ from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 32
 """The writer does at least this many requests in one transaction, or all in its queue if there are fewer.
-A commit takes long on a server, so many requests should share one."""
+A commit takes long on a server, so many requests should share one commit."""
 
 _CLAIM = "rag_rules_claim('{%s}', '{%s}', '{%s}', '{%s}', '%s', '{%s}')"
 _PUT = "rag_rules_put('{%s}', '{%s}', '{%s}', '{%s}', '{%s}', '{%s}', %r)"

@@ -104,8 +104,8 @@ class Stay:
             self.leave()
             self._join(self._presence)
         elif now > self._worked + _IDLE and self._flights.are_over:
-            # The lock is given back. The next process that begins can then be alone, and does not have
-            # to wait.
+            # There was no work for a while, so the lock is given back. The next process that begins can
+            # then use the database alone, and does not have to wait.
             self._leave_unless_granted()
 
     def leave(self) -> None:

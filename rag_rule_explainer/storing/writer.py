@@ -108,7 +108,7 @@ class Writer:
         left = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
         late = [each for each in left if isinstance(each, Ticket)]
         # The error is created only if it is needed. While the interpreter shuts down, claims are still
-        # released, and importing what the error needs would fail then.
+        # released, but the modules that the error needs can no longer be imported.
         if late:
             error = StoreFailed(f"the store {self.database.shown} was closed; open it anew")
             set_outcomes((each, error) for each in late)
@@ -135,8 +135,8 @@ class Writer:
 
     def _look(self) -> None:
         now = time.monotonic()
-        # ``look`` makes a system call, which releases the interpreter's lock and costs time. So it is
-        # called only when it is due, and not for every commit.
+        # ``look`` makes a system call, which releases the interpreter's lock and costs time. So ``look``
+        # is called only when it is due, and not for every commit.
         if now >= self._stay.due:
             with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError, StoreFailed):
                 self._stay.look(now)

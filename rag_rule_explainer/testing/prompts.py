@@ -21,8 +21,8 @@ _LOOK_ALIKE: Final = compiled_late(
     rf"(?i)<(?=\s{{0,8}}/?\s{{0,8}}(?:{_ONE_SOURCE}|question|query|document_content|page_content)\b)"
 )
 
-# An attacker may have written a prompt, so the patterns must take only linear time. In each, every
-# repetition has a maximum or stops at the end of a line.
+# An attacker may have written a prompt, so the patterns must take only linear time. So each repetition in
+# a pattern has a maximum or stops at the end of a line.
 _ONE: Final = compiled_late(rf"(?i)<(/?)({_ONE_SOURCE})\b[^<>\n]{{0,200}}>")
 _ALL: Final = compiled_late(rf"(?i)<(/?)({_SOURCES}|contexts|docs|chunks)\b[^<>\n]{{0,200}}>")
 _CONTENT: Final = compiled_late(r"(?i)<(/?)(document_content|page_content)>")

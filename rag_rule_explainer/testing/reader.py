@@ -82,7 +82,7 @@ _NAME_OF: Final[_Wanted] = {SpanKind.NAME: 60}
 _PLACE: Final[_Wanted] = {SpanKind.NAME: 60}
 _NUMBER: Final[_Wanted] = {SpanKind.NUMBER: 90}
 _DATE: Final[_Wanted] = {SpanKind.DATE: 90, SpanKind.YEAR: 60}
-_ASKED_BY: Final = (  # question words, words that may follow them soon, the weights of answers
+_ASKED_BY: Final = (  # in each row: question words, words soon after them, the weights
     ("why", "", _SENTENCE),
     ("who whom whose", "", _NAME_OF),
     ("where", "", _PLACE),

@@ -124,8 +124,8 @@ def _reranked(
         if not _is_read_reranker(span) or any(above.id in known for above in _above(span, by_id)):
             continue
         made, given = span.documents or (), span.given or ()
-        # The documents that the reranker was given count, too: a batch of which it kept none is also
-        # replaced.
+        # The documents that the reranker was given count, too. So if it kept no document of a batch, this
+        # batch is also replaced.
         keys = set(map(_key, (*made, *given)))
         kept = [
             (each, batch)
@@ -209,7 +209,8 @@ def _texts_of(question: TracedQuestion) -> list[str]:
     """Returns the texts that a model or a user was shown: requests to models, the last ones first, then
     results of tools."""
     asked = [each.request for each in reversed(question.models) if each.request is not None]
-    # Earlier messages and the question are removed, because texts in them were not retrieved.
+    # Earlier messages and the question are removed, because the texts in them were not retrieved for this
+    # question.
     sent = ["\n".join(_said_now(each.messages)) for each in asked]
     sent = [_without_last(each, question.question()[0]) for each in sent]
     of_tools = [tool_text(each.output) or "" for each in question.spans if each.kind == "tool"]

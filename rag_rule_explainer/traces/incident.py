@@ -147,7 +147,7 @@ def _only_question(path: Path, trace_id: str | None) -> TracedQuestion:
         wanted = questions if trace_id is None else _meant(questions, trace_id)
         count += len(questions)
         shown.extend(each.shown() for each in islice(questions, max(0, _MOST_SHOWN - len(shown))))
-        # Two questions are enough to see that more than one question is meant.
+        # At most two questions are collected, because two already show that the choice is not unique.
         found.extend(wanted[: 2 - len(found)])
         if trace_id is not None and len(found) > 1:
             break

@@ -184,7 +184,7 @@ class _Reading:
         for kind, key in self._events:
             if kind == "end_map":
                 break
-            kind, value = next(self._events)  # noqa: PLW2901 -- the kind of the value of this key
+            kind, value = next(self._events)  # noqa: PLW2901 -- now the kind of the value under ``key``
             is_container = key in CONTAINERS or (outermost and key in _OUTERMOST)
             if kind == "start_array" and is_container:
                 yield from self._list(depth + 1)
@@ -201,7 +201,7 @@ class _Reading:
         if kind == "start_map":
             self._check(depth)
             made = dict[str, Any]()
-            for kind, key in self._events:  # noqa: PLR1704 -- read once
+            for kind, key in self._events:  # noqa: PLR1704 -- ``kind`` is no longer needed
                 if kind == "end_map":
                     return made
                 made[key] = self._value(*next(self._events), depth + 1)
@@ -209,7 +209,7 @@ class _Reading:
         if kind == "start_array":
             self._check(depth)
             items = list[Any]()
-            for kind, value in self._events:  # noqa: PLR1704 -- read once
+            for kind, value in self._events:  # noqa: PLR1704 -- ``kind`` and ``value`` are no longer needed
                 if kind == "end_array":
                     return items
                 items.append(self._value(kind, value, depth + 1))

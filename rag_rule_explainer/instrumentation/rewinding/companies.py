@@ -22,7 +22,7 @@ from ..shared_state.contents import is_of_user
 from ..shared_state.reaching import FRAMEWORKS
 
 _PRIVATE = "Private ::"
-"""The beginning of a package's classifier that forbids its upload to PyPI."""
+"""If a classifier of a package begins with this text, PyPI refuses the upload of the package."""
 _TRACERS = ("openinference", "opentelemetry", "langfuse", "traceloop", "opik")
 """Packages that trace runs. They count as public, although they are built on frameworks. Their objects
 change in every run, but these changes are not changes of the application's state."""

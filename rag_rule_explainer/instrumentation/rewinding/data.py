@@ -72,6 +72,6 @@ def _can_be_written_down(thing: object) -> bool:
     """Returns True iff the object can be pickled. For example, locks and sockets cannot be pickled."""
     try:
         pickle.dumps(thing)
-    except Exception:  # The object's class may raise any error.
+    except Exception:  # the object's class may raise any error
         return False
     return True

@@ -69,9 +69,9 @@ def _named(functions: Iterable[Node]) -> Iterator[Node]:
                         )
                         waiting += [(each, inner[each])] * is_part
                     elif is_of_library(inner[each]):
-                        # Often no object of the application refers to an object such as ``sys.stdout``.
-                        # The search of the application's objects then does not find it, so it is yielded
-                        # here.
+                        # Often no object of the application refers to an object such as ``sys.stdout``,
+                        # so the search for the application's objects does not find ``sys.stdout``.
+                        # Therefore this function yields it.
                         yield Node(inner[each], each, owner=Owner.LIBRARY)
                 yield Node(value, name, owner=Owner.LIBRARY)
             elif isinstance(value, (type, FunctionType)) and not is_own(value.__module__ or ""):

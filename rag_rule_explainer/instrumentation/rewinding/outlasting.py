@@ -64,7 +64,8 @@ def note_changed(key: Hashable, state: Any, codes: frozenset[CodeType], thing: A
     with _lock:
         _known.pop(key, None)
         _known[key] = _Changed(state, codes, refers)
-        # An object may cease to exist meanwhile, and ``forget`` takes no lock.
+        # The object of an entry may cease to exist at any moment. ``forget`` then removes the entry
+        # without the lock, so it may be missing here.
         for oldest in [*_known][:-_MOST]:
             _known.pop(oldest, None)
 

@@ -75,7 +75,7 @@ def _is_seeded() -> bool:
 
 
 _known: dict[str, tuple[list[str], bool]] = {}
-"""The lines of each file that were searched, and whether one of them seeds a generator."""
+"""For each file that was searched: its lines, and whether one of these lines seeds a generator."""
 
 
 def seeds_a_generator(file: str) -> bool:

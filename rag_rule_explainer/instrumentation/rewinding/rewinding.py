@@ -178,7 +178,8 @@ class Rewinding:
         changes = list(self._changes.found())
         new = {id(cached): renewed(cached) for cached in self._changes.grown_caches()}
         writes = [*self._changes.earlier(changes, new)]
-        # Another thread may remove a module meanwhile, as an import that fails does.
+        # Another thread may remove a module from ``sys.modules`` meanwhile, for example because an import
+        # fails. So a copy is used.
         loaded = sys.modules.copy()
         modules = {name: loaded[name] for name in self._changes.new_modules() if name in loaded}
         now = [(kept, kept.now()) for kept, _ in writes]
@@ -229,6 +230,6 @@ class Rewinding:
 
 
 def _write(kept: KeptPart, content: Any) -> None:
-    # If the user's object forbids writes, as an enumeration does, it keeps its content.
+    # If the user's object forbids writes, as an enumeration does, the object keeps its present content.
     with suppress(Exception):
         kept.part.write(kept.node.thing, content)

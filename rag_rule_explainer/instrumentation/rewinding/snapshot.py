@@ -108,7 +108,7 @@ class KeptPart:
 
 
 def _is_other(value: object, now: object) -> bool:
-    # Most values are the same object, so this is checked first.
+    # Most values are still the same object, so their identity is checked first.
     return now is not value and not is_same(value, now)
 
 
@@ -155,7 +155,8 @@ def _before_earlier(kept: KeptPart) -> KeptPart:
         return kept
     known = {name: was for name, was in earlier.items() if kept.is_all or name in kept.content}
     content = {**kept.content, **known}
-    # If a name did not exist before the runs of earlier explanations, it is removed from the content.
+    # If a name did not exist before the runs of earlier explanations, the name is removed from the
+    # content.
     gone = [name for name, was in known.items() if was is MISSING]
     for name in gone:
         del content[name]

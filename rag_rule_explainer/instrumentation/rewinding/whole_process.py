@@ -99,8 +99,8 @@ def settings_of_the_process(named: frozenset[str], calls: frozenset[str]) -> dic
     """
     found = dict[str, object]()
     for name, ask in (*_asked(named), *_asked_of_workers(named, calls)):
-        # A name may occur twice: first with its setting, then as a function of ``sys``. The first one
-        # counts.
+        # A name may occur twice: first as the name of a setting, then as the name of a function of
+        # ``sys``. The first occurrence counts.
         if name not in found:
             found[name] = _answer(ask)
     return found

@@ -17,8 +17,9 @@ from .companies import is_of_own
 _OF_A_POOL = "PoolWorker"
 """A part of the names of the processes of a ``multiprocessing.Pool``, by which they are recognised."""
 _DEFAULT_TEXT = " object at 0x"
-"""A part of the text of an object whose class does not define ``__str__``. If ``str(proxy)`` contains it,
-the proxy does not show the content of its object, so changes of the content cannot be noticed."""
+"""A part of the text that ``str()`` returns for an object whose class does not define ``__str__``. If
+``str()`` of a proxy of ``multiprocessing`` contains this text, it does not show the content of the
+proxy's object, so changes of the content cannot be noticed."""
 _CHANNELS = (
     *(("multiprocessing.connection", "_ConnectionBase"), ("multiprocessing.queues", "Queue")),
     ("multiprocessing.queues", "SimpleQueue"),

@@ -115,7 +115,7 @@ def _is_limited_by(search: ChangeableSearch, number: int, returned: int) -> Gene
         return True
     try:
         again = yield narrow
-    except Exception:  # the user's search may refuse so small a number
+    except Exception:  # the user's search may refuse such a small number
         return True
     with noting_refusals():
         return len(search.shape.found(again)) < returned

@@ -69,8 +69,8 @@ class Known:
             while place >= 0:
                 first, count = read.line.count(" ", 0, place), len(line.split())
                 known[first : first + count] = [True] * count
-                # The space after one text is also the space before the next one, so the search continues
-                # at that space.
+                # Two known texts may follow each other with one space between them. This space belongs to
+                # both, so the search continues at the space.
                 place = read.line.find(line, place + len(line) - 1)
         return bool(self._distinctive) and sum(known) >= _SHARE * len(words)
 

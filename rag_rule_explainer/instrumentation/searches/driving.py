@@ -134,7 +134,7 @@ class _Step(Generic[T]):
         except Stopped as stopped:
             raise stopped.error from None
         self._wide = wanted if isinstance(wanted, Wide) else None
-        # Searches inside a search for more results are not handled, because they are no searches of the
-        # application.
+        # A search for more results is made by this package, not by the application. So the searches
+        # inside it are not handled.
         self.inside = None if isinstance(wanted, Wide) else wanted
         return True

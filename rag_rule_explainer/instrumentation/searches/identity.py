@@ -82,8 +82,8 @@ def _identities(batches: Sequence[Sequence[RetrievedText]]) -> list[list[str]]:
         taken = set(own)
         identities: list[str] = []
         for text, identity in zip(texts, own, strict=True):
-            # Two items without text may be different images. So equal content does not make them one
-            # source.
+            # Two items without text may be different images, so they are not one source although their
+            # (empty) texts are equal.
             blank = text.id is not None and not text.text.strip()
             same = alike.setdefault(identity if blank else _content(text), [])
             others = (each for each in same if each not in taken)

@@ -46,7 +46,7 @@ class Asked(Generic[Item]):
     """The keys that identify the call; calls with a common key count as equal."""
     query: str
     shape: Shape[Item]
-    """Splits and builds results."""
+    """The object that splits and builds results."""
     event_keys: Keys = ()
     """More keys, which find retrievals that were recorded only through the framework's events."""
     hangs_on: tuple[object, ...] = ()
@@ -163,8 +163,8 @@ class Asked(Generic[Item]):
             if genuine:
                 part.record(self.keys, genuine, self.retriever, form, *context[:2])
             elif not self._was_born():
-                # All found documents were derived. An empty result is recorded, so that this search finds
-                # nothing in a replay in which nothing is derived.
+                # All found documents were derived from other texts. An empty result is recorded. So in a
+                # replay in which nothing is derived, this search finds nothing.
                 part.record(self.keys[:1], (), self.retriever, form, *context[:2])
             return self._unused(result, own, form)
         found = [*own, *part.added]

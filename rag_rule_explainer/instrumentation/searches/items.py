@@ -94,8 +94,8 @@ class ItemReading:
         rows = () if like is None else self._rows(client, like)
         parts = [ResponsePart(item, place) for place, row in enumerate(rows) for item in row]
         if self.items_of is not None and like is not None:
-            # A response is built as a trial. If this fails, the user learns it now, before paying for a
-            # replay.
+            # A response is built as a trial. If the trial fails, the user learns this now, before paying
+            # for a replay.
             trial = Response(client, copied(like))
             self._response(parts, trial)
             self._check_unused(client, result, len(parts))
@@ -200,8 +200,9 @@ class ItemReading:
         a new iterator."""
         if not isinstance(client, ItemsOf) or isinstance(response, Iterator):
             return
-        # ``copied`` copies deeply, or shallowly if that fails. A shallow copy shares its iterators with
-        # the response, so it shows whether the iterators are used up. A deep copy still has its items.
+        # ``copied`` makes a deep copy, or a shallow copy if that fails. A shallow copy has the same
+        # iterators as the response, so it shows whether the iterators are used up. A deep copy still has
+        # all its items.
         if sum(map(len, self._rows(client, copied(response)))) == items:
             return
         raise InvalidInput(

@@ -89,8 +89,9 @@ class Likeness:
             thing, of_own = waiting.popleft()
             if isinstance(thing, (str, PurePath)):
                 text = _text_of(str(thing))
-                # An index may have a random id for each document, so a replay without some documents has
-                # fewer ids. They are treated like texts that come from retrieved texts.
+                # An index may have a random id for each document, so an index of a replay without some
+                # documents has fewer ids. Random ids are therefore treated like texts that come from
+                # retrieved texts.
                 yield ("text", text), of_own or _PLACEHOLDER.fullmatch(text) is not None
             elif isinstance(thing, CodeType):
                 yield ("code", thing), of_own

@@ -114,8 +114,8 @@ class FunctionShape(ReadForm):
         if isinstance(found.given, Source):
             source = found.given
             return {"id": source.id, "text": source.text, "metadata": dict(source.metadata)}
-        # The application gets the user's document unchanged. It must be of the kind that the search
-        # returns, because this package does not know how to make an object of that kind.
+        # The application gets the user's document unchanged. This package cannot convert the document, so
+        # it must already be of the kind that the search returns.
         return copied(found.given)
 
 

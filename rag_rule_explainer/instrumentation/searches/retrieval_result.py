@@ -50,8 +50,8 @@ class Retrieved(NamedTuple):
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()
         one_at_a_time = bool(exposure.held_out) and len(units) == 1
         if one_at_a_time:
-            # The run was stopped at a request that shows one source. Later requests would have shown the
-            # others, so no source counts as unseen by the model.
+            # The run was stopped at a request that shows only one source. Later requests would have shown
+            # the other sources, so no source counts as unseen by the model.
             units, notes = sources, ()
         last = request or (watch.requests[-1] if watch.requests else None)
         before = [each for each in watch.requests if each is not last] if request else watch.requests[:-1]

@@ -45,8 +45,8 @@ def _source_of(code: CodeType) -> str:
     ``inspect.getsource`` returns the same, but is slow: it looks for the file of every loaded module. So
     it is called only if the file of the code cannot be read directly.
     """
-    # Python names all texts that ``exec`` runs ``<string>``. Python 3.13 returns the lines of ``python
-    # -c`` for this name, which would be wrong here.
+    # For all texts that ``exec`` runs, Python uses the file name ``<string>``. For this name, Python 3.13
+    # returns the lines of ``python -c``, which would be wrong here.
     if code.co_filename == "<string>":
         raise OSError
     linecache.checkcache(code.co_filename)

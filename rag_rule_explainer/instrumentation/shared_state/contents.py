@@ -44,8 +44,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     known = parameters_of(function)
     named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
     for name, value in (*named, *(function.__kwdefaults__ or {}).copy().items()):
-        # A call can change a default value only if it is a collection. Other default values get an empty
-        # name, because names matter only for values that may change.
+        # A call can change a default value only if this value is a collection. Names matter only for
+        # values that may change, so all other default values get an empty name.
         yield (name if is_collection(value) else ""), value
     names = set(names_in(own_code(function)))
     for name in sorted(names):
@@ -124,8 +124,8 @@ def is_of_user(thing: object) -> bool:
     if type(thing) in SIMPLE:
         return False
     if isinstance(thing, FunctionType):
-        # A wrapper has the ``__module__`` of the function that it wraps, so the module is read from its
-        # globals instead.
+        # A wrapper has the ``__module__`` of the function that it wraps, so the wrapper's own module is
+        # read from its globals.
         module = thing.__globals__.get("__name__")
         # Code that ``exec`` runs with a namespace of its own has no module.
         return own_code(thing).co_filename == _EXECUTED if module is None else is_users(str(module))

@@ -105,7 +105,8 @@ def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
             continue
         if earlier.size != held.size and after.is_in_users(held):
             # If the entries of a list are in a request to a model, a comparison of requests shows that
-            # they changed. The number of entries is in no request, but the user's code may depend on it.
+            # the entries changed. The number of entries is in no request, but the user's code may depend
+            # on this number.
             yield Counted(place_in(after, held, ""), f"len({held.name})", earlier.size, held.size)
 
 
@@ -147,7 +148,8 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
         holder = None if held.holder is None else holdings.all[held.holder].thing
         if own_code(function).co_filename == "<string>" and function.__name__ == "__init__":
             continue  # the ``__init__`` of a dataclass, which only sets attributes
-        # A variable with the method's name is a different object, so only reads as an attribute count.
+        # A variable with the method's name is a different object, so only reads as an attribute, such as
+        # ``self.name``, count.
         if is_for_others(holder, function) and not (
             any(reads(own_code(each), function.__name__, as_attribute=True) for _, each in functions)
             or _may_be_meant(function.__name__, functions, of_a_model=held.is_of_model)
@@ -167,8 +169,8 @@ def _may_be_meant(name: str, functions: list[tuple[Held, FunctionType]], *, of_a
 def _names_of(function: FunctionType, kind: type) -> set[str]:
     """Returns the names of this function in a class or one of its bases: as a method, a static or class
     method, or the getter of a property."""
-    # Attributes may be objects of any kind, whose ``==`` may do anything. So they are compared by
-    # identity.
+    # The attributes may be objects of any kind, whose ``==`` may do anything. So the attributes are
+    # compared by identity.
     return {
         name
         for each in kind.__mro__

@@ -27,7 +27,7 @@ def _of_memory(database: str) -> bytes:
         with closing(sqlite3.connect(database, uri=True, timeout=0)) as connection:
             for line in islice(connection.iterdump(), _MOST_LINES):
                 digest.update(line.encode("utf-8", "surrogatepass"))
-    except sqlite3.Error:  # another run is writing to it
+    except sqlite3.Error:  # another run is writing to the database
         return b"in use"
     return digest.digest()
 

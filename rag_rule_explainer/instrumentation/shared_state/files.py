@@ -70,7 +70,7 @@ class Files:
     databases: set[str] = field(default_factory=set[str])
     """The files of the databases."""
     written: WrittenFiles = field(default_factory=WrittenFiles)
-    """Records which files runs wrote."""
+    """The object that records which files runs wrote."""
     touched: str = ""
     """A file whose mode, time or size a run set; matters only if code of the user's reads such data."""
     appended: str = ""
@@ -210,8 +210,8 @@ class Files:
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
         # A new file that is opened for appending is probably a log, and code rarely asks whether a log
-        # exists. So it is recorded in ``appended``, and not in ``_made``. If a run made the folder of the
-        # file, only the folder is recorded.
+        # exists. So such a file is recorded in ``appended``, and not in ``_made``. If a run made the
+        # folder of the file, only the folder is recorded.
         is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
         if path in self._made or (is_new and not adds):
             self._made[path].add(run.number)

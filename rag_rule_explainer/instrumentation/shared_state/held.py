@@ -119,7 +119,7 @@ class Held:
         for position, kind, content in self._changing:
             now, value = self._sorted(*entries[position])
             # The value of a context variable may be an object of the user's, whose ``==`` may do
-            # anything. So it is compared by identity.
+            # anything. So the value is compared by identity.
             if now != kind or (value is not content and (kind == _VARIABLE or value != content)):
                 return False
         return True

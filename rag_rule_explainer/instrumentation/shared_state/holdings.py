@@ -54,8 +54,8 @@ class Holdings:
     ) -> None:
         self._tools = tools
         self._earlier = earlier
-        # Visited objects are kept alive, so that Python does not give the ``id()`` of one to a new
-        # object.
+        # Visited objects are kept alive, so that Python does not give the ``id()`` of a visited object to
+        # a new object.
         self.all: list[Held] = []
         self.complete = True
         self.outer: dict[str, object] = {}
@@ -63,8 +63,8 @@ class Holdings:
         self._waiting: deque[tuple[object, str, int | None]] = deque([(application, "", None)])
         while self._waiting:
             self._look(*self._waiting.popleft())
-        # This reference is removed, because otherwise all holdings that were ever read would be kept
-        # alive.
+        # Without this line, each ``Holdings`` would keep the earlier one alive, and so all ``Holdings``
+        # that were ever read.
         self._earlier = None
 
     def texts(self) -> Iterator[str]:

@@ -98,8 +98,8 @@ class Lasting:
         self._sticking = sticking_in(after, reading, self.emptied)
         self._start = {each.name: contents_of(after, each.name) for each in self._sticking}
         for each in self._sticking:
-            # If the baseline changed the value, this is recorded now. The replays may not change it
-            # again, and then no later comparison would show it.
+            # If the baseline changed the value, this is recorded now. The replays may not change the
+            # value again, and then no later comparison would show the change.
             was = contents_of(self.before, each.name)
             if not each.keyed and (is_missed or was != self._start[each.name]):
                 self._changed.setdefault(each.name, each)
@@ -184,8 +184,8 @@ class Lasting:
             if not each.keyed:
                 yield Left(each.name, f"{each.written.clause}, which is a model and goes by it")
         for each in self._sticking or ():
-            # If the application's code only creates a client (``is_made``), this is no reason for a
-            # doubt: later runs use the client as if it had existed before the first run.
+            # If the application's code only creates a client (``is_made``), this gives no doubt, because
+            # later runs use the client as if it had existed before the first run.
             own = () if each.is_made else (each.name,)
             names = (*own, *holders_of(each.written))
             outer = [after.outer[name] for name in names if name in after.outer]

@@ -25,8 +25,8 @@ _HARMLESS = frozenset(
         *("perf_counter", "monotonic", "next"),
     }
 )
-"""The names of functions and methods that change no state. ``next`` changes an iterator; but code that
-depends on the iterator also names it in another place, where this is noticed."""
+"""The names of functions and methods that change no state. ``next`` is included, although it changes an
+iterator: code that depends on the iterator also names it elsewhere, and is found there."""
 _A_LOG = re.compile(r"log|console|print|warn", re.I)
 
 
@@ -36,8 +36,8 @@ _WHILE_WAITING = _CHANGING | {
     *("sleep", "monotonic", "time", "perf_counter", "min", "max", "abs", "float", "int", "len", "round"),
     *("acquire", "release"),
 }
-"""The names of functions and methods that a function may call and still counts as one that only waits, as
-a rate limiter does. They read the time, compute with it, store times in a collection, or wait."""
+"""The names of functions and methods that a function which only waits may call, such as a rate limiter.
+They read the time, compute with it, store times in a collection, or wait."""
 
 _LEAVING = (ast.Raise, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Lambda)
 """Kinds of statements and expressions that are not allowed in a function that only waits, such as

@@ -188,8 +188,8 @@ class Shared:
     """
 
     def __init__(self, application: object) -> None:
-        # Visited objects are kept alive, so that Python does not give the ``id()`` of one to a new
-        # object.
+        # Visited objects are kept alive, so that Python does not give the ``id()`` of a visited object to
+        # a new object.
         self._alive: list[object] = []
         self._visited: set[int] = set()
         self._data: set[tuple[int, str]] = set()

@@ -19,7 +19,8 @@ class CutParts:
     spans: Sequence[Place]
     """The start and end of each item, in order."""
     blank: Callable[[int], str]
-    """A function from the index of an item (from 0) to the text that replaces it if it is blanked."""
+    """A function from the index of an item (from 0) to the text that replaces this item if the item is
+    blanked."""
     room: Place
     """The start and end of all items together, which is cut out if no item is left."""
     counts: Sequence[Place] = ()

@@ -87,7 +87,7 @@ def with_text(element: Any, text: str) -> Any:
     try:
         made = copy(element)
         made.content = text
-    except Exception:  # the application's own class may refuse this by any error
+    except Exception:  # the application's own class may raise any error here
         return None
     return made if _text_of(made) == text and _text_of(element) is not None else None
 

@@ -39,15 +39,17 @@ class PromptOmitting:
     kept: frozenset[str]
     """The ids of the retained sources."""
     deliver: Callable[[Collection[str], bool], None]
-    """A function that is called for each request. Its arguments are the ids of the retained sources in
-    the request, and True."""
+    """A function that is called for each request with two arguments: the ids of the retained sources in
+    the request, and always True."""
     taking_out: TakingOut
     """The object that removed omitted sources from the replay's input and memory. Sources that it could
     not remove there are removed from each request."""
     new_texts: NewTexts
-    """Finds texts in requests that may come from an omitted source, but differ from the source's text."""
+    """The object that finds texts in requests that may come from an omitted source, although they differ
+    from the source's text."""
     recorded: RecordedRequests | None = None
-    """Checks the requests that get recorded replies; None if all requests are really sent."""
+    """The object that checks the requests that get recorded replies; None if all requests are really
+    sent."""
 
     def edited(
         self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE
@@ -149,7 +151,7 @@ class PromptOmitting:
         self, places: Mapping[str, Sequence[SectionPlace]], texts: list[str | None]
     ) -> None:
         omitted = [at for each, found in places.items() if each not in self.kept for at in found]
-        # Cuts from the end to the beginning, because a cut moves all text after it.
+        # The texts are cut from the end to the beginning, because a cut moves all text after it.
         for place, start, end in sorted(omitted, reverse=True):
             text = texts[place] or ""
             left = text[:start] + text[end:]
@@ -194,7 +196,7 @@ class PromptOmitting:
             gone = [each for each in taken if self.known.groups.get(each) == group]
             if _count(group, earlier) <= groups.count(group) - len(gone):
                 continue
-            if groups.count(group) > 1:  # nothing shows which of the equal turns is omitted
+            if groups.count(group) > 1:  # it is unclear which of the equal turns is omitted
                 self.new_texts.refuse(_STILL_GIVEN.format(source=identity))
             taken.discard(identity)
         present = {each.text for each in sections_in(messages)}

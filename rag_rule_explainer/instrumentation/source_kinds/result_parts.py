@@ -199,7 +199,7 @@ def _quoted(text: str) -> QuotedParts | None:
 def _rewritten(text: str) -> ResultParts | None:
     try:
         rows = json_listing.rows(text)
-    # The text has several lists, so that it cannot be written again without some of its items.
+    # The text has several lists, so it cannot be written again without some of the items.
     except InvalidInput:
         return None
     return RewrittenParts(ListedParts(list(rows[0])), text) if rows is not None and rows[0] else None

@@ -149,7 +149,7 @@ class TakingOut:
             starts = _starts_of(group, talk)
             if any(self._goes_on(group, talk, start) for start in starts):
                 continue
-            # If equal turns are in the list more or less often than in the request, nothing shows which
+            # If equal turns occur more or less often in the list than in the request, it is unclear which
             # of them is omitted.
             if len(starts) != len(ids):
                 continue

@@ -219,7 +219,7 @@ def _adapted(judge: Any) -> Any:
         return None
     for adapter in _adapters():
         if hasattr(judge, adapter.name):
-            # The adapter is loaded only now, so that only users of its framework import it.
+            # Only now the adapter is loaded, so that only users of its framework import that framework.
             return adapter.load()(judge)
     return judge
 

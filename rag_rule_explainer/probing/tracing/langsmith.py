@@ -82,8 +82,8 @@ def why_all_dead() -> str:
     client: Any = context.get("client") or around or getattr(run_trees, "_CLIENT", None)
     if client is not None:
         return why_dead(client)
-    # There is no client yet. To make one would call its endpoint at once, and block the process until it
-    # answers, so the address from the environment is checked instead.
+    # There is no client yet. Making a client would call its endpoint at once, and block the process until
+    # the endpoint answers. So the address from the environment is checked instead.
     endpoint = utils.get_env_var("ENDPOINT")
     return endpoints.why_not(_asked(endpoint)) if endpoint else why_dead(run_trees.get_cached_client())
 

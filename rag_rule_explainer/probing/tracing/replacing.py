@@ -51,8 +51,8 @@ class Replacing:
 
     def _put_back(self) -> None:
         for (owner, name), each in self._replaced.items():
-            # Another library may have wrapped the replacement since. Then it cannot be removed and stays;
-            # this does no harm, since the replacements do nothing outside replays.
+            # Another library may have wrapped the replacement since then. The replacement then cannot be
+            # removed and stays; this does no harm, since replacements do nothing outside replays.
             if vars(owner)[name] is each.replacement:
                 setattr(owner, name, each.method)
         self._replaced.clear()

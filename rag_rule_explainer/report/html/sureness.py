@@ -22,8 +22,8 @@ _SHORT = 80
 evidence."""
 _MOST_NAMED = 8
 _MOST_COUNTED = 30
-"""The sentence about a rule says how many combinations there are of the documents that the rule does not
-name, if these are at most this many documents. If there are more, only the evidence says it."""
+"""If at most this number of documents are not named by a rule, the sentence about the rule says how many
+combinations of these documents there are. For more documents, only the evidence says it."""
 
 
 def claim_of(explanation: Explanation, rule: Finding, support: str) -> Markup:
@@ -65,8 +65,8 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
         return f"{tried}{so}. Exceptions are possible.{pinned_stayed(rule)}"
     if rule.claim == "voted":
         return _vote(explanation, rule) or guarantee_of(rule)
-    # Near-duplicates are kept or left out together, and pinned documents are always kept. There are then
-    # fewer combinations of the other documents than the sentences below state, so a general sentence is
+    # Near-duplicates are kept or left out together, and pinned documents are always kept. With such
+    # documents, there are fewer combinations than the sentences below state, so a general sentence is
     # used.
     if rule.claim != "proved" or others > _MOST_COUNTED or rule.applicable != 1 << others:
         return guarantee_of(rule)

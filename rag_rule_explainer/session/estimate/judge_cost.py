@@ -128,7 +128,8 @@ def judge_plan(
         texts_given = (getattr(condition, name, None) for name in ("truth", "reference"))
         texts = [getattr(condition, "criterion", SAME), *(text for text in texts_given if text)]
         # A condition without a criterion and without a known right answer compares answers with the
-        # baseline's answer. That is not known yet, so the assumed number of tokens is used for it.
+        # baseline's answer. The baseline's answer is not known yet, so the assumed number of tokens is
+        # used for it.
         compared = 0 if hasattr(condition, "criterion") or hasattr(condition, "truth") else answer_tokens
         return always + compared + sum(map(count_tokens, texts))
 

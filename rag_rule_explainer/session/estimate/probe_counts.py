@@ -155,8 +155,8 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
     together = min(deciding, size)
     rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
     # The search finds each deciding source by halving, which takes about log2(``size``) probes, and one
-    # more probe to test the candidate. This is so for each kind of rule. The 2 is for its first probes,
-    # before it knows any deciding source.
+    # more probe to test the candidate. Each kind of rule needs these probes. The 2 is for the first
+    # probes of each kind, before the search knows any deciding source.
     sought = len(kinds) * (2 + together * (1 + size.bit_length()))
     subsets = min(1 << size, sought + rules * draws)
     border = min(subsets, rules + len(kinds) * (together * size.bit_length() // 2 + 1))
