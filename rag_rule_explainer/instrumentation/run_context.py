@@ -115,8 +115,8 @@ class Participation:
 
     @property
     def before(self) -> int | None:
-        """Returns the moment of the baseline at which replays end, and after which its events are ignored
-        for replays. Returns None if replays do not end early."""
+        """Returns the moment of the baseline at which replays end; replays ignore later events of the
+        baseline. Returns None if replays do not end early."""
         return self.ends_at if self.action is None else self.action.at
 
     @property
@@ -136,8 +136,8 @@ class Participation:
 
     @property
     def has_all_sources(self) -> bool:
-        """Returns True iff an estimate may stop the run now: it has retrieved, and no later result of a
-        tool or reply of a model has to be recorded."""
+        """Returns True iff an estimate may stop the run now: the run has retrieved, and no later result
+        of a tool or reply of a model has to be recorded."""
         return bool(self.retrievals) and not self.takes_results and self.conversation is None
 
     def note_search(self, made: int) -> None:

@@ -29,8 +29,8 @@ class AsyncForwarded:
     calls ``begin``, and yields the chunks of the async stream that ``begin`` returns. ``aclose`` closes
     that stream.
 
-    It is not an async generator, because ``asyncio.run`` closes all async generators at the same time
-    when an event loop ends. If one generator then closed another, an error would be reported.
+    This class is not an async generator, because ``asyncio.run`` closes all async generators at the same
+    time when an event loop ends. If one generator then closed another, an error would be reported.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ def _produced(
 
 
 def _nothing() -> None:
-    """Does nothing. It is used for streams that have no ``close`` method."""
+    """Does nothing. This function is used for streams that have no ``close`` method."""
 
 
 @asynccontextmanager

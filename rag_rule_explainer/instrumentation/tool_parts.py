@@ -1,5 +1,5 @@
-"""This module finds out whether two tools do the same. It compares their code and the values that this
-code uses, which are called the *parts* of a tool."""
+"""This module finds out whether two tools do the same. It compares the *parts* of the tools: their code,
+and the values that the code uses."""
 
 import threading
 from collections import deque
@@ -250,8 +250,8 @@ def _in_class(kind: type[Any], seen: dict[int, tuple[int, Any]]) -> Iterator[Any
 
 def _in_attributes(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[Any]:
     """Yields the class and the attributes of an object. Raises _Unknown if the object may have other
-    content too, for example in C. Also raises it if the object has no attributes, because it may then be
-    used only for its identity."""
+    content too, for example in C. Also raises _Unknown if the object has no attributes, because code may
+    then use only its identity."""
     kind = cast("type[Any]", type(value))
     held = None if any(map(_is_made_in_c, kind.__mro__)) else held_by(value)
     if held is None or not (held or _is_made_by_a_function(kind)):

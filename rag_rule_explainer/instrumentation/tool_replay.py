@@ -159,7 +159,7 @@ class ToolReplay:
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def key_of(self, name: str, given: object, tool: object, made: MadeTools) -> str:
-        """Returns the key of a call of the replay, which is that of an equal call of the baseline.
+        """Returns the key of a call of the replay. An equal call of the baseline has the same key.
         ``given``: the arguments, and the name of the attribute by which the tool was called; ``tool``:
         the tool, or its function; ``made``: the tools that the replay made itself."""
         found = self.record.tools.recognised(name, tool, made)
@@ -171,7 +171,7 @@ class ToolReplay:
 
     def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
         """Returns the outcome that the call gets without a run of its tool; None if the tool is to run.
-        Raises NewToolCall if the replay ends here. ``key``: the key of the call, equal for equal
+        Raises NewToolCall if the replay ends at this call. ``key``: the key of the call, equal for equal
         calls."""
         if self.cut:
             self.late.append(call)
@@ -206,7 +206,8 @@ class ToolReplay:
 
     def check(self) -> None:
         """Raises an error if the replay was already ended, because the application may have caught the
-        first error: NewToolCall, or ReplayEnded after more than ``_PATIENCE`` of these errors."""
+        first error. The error is NewToolCall, or ReplayEnded if the application has caught more than
+        ``_PATIENCE`` errors."""
         if not self.cut:
             return
         with self._guard:
@@ -235,8 +236,8 @@ class UsedTool:
     is_own: bool = True
 
     def noted(self, result: Any) -> Any:
-        """Records the result of a tool that ran. Returns the result that the application gets: in a
-        replay, the omitted sources are removed from it."""
+        """Records the result of a tool that ran. Returns the result that the application gets; in a
+        replay, this is the result without the omitted sources."""
         if self.record is not None and self.call is not None:
             outcome = ToolOutcome(result, at=self.at)
             self.record.note(self.call, self.key, outcome, self.replies, self.within, is_own=self.is_own)

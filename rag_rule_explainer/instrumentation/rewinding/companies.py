@@ -108,8 +108,8 @@ def _distribution_of(package: str) -> Distribution | None:
 def _by_package() -> dict[str, Distribution]:
     """Returns a dict from the name of each installed package to the first distribution that contains it.
 
-    The lists of installed files are read as texts. ``packages_distributions`` makes an object of each of
-    the thousands of files, which takes ten times as long.
+    For this, the lists of installed files are read as texts. Python's own ``packages_distributions``
+    makes an object for each of the thousands of files, which takes ten times as long.
     """
     found: dict[str, Distribution] = {}
     for each in distributions():

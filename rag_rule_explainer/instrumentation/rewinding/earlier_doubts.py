@@ -2,8 +2,8 @@
 runs left.
 
 If such an application is explained again, it begins with the state that the first explanation left. All
-its runs then find the same state and agree with each other, so they would not show that the state
-influences them.
+runs of the new explanation find the same state and agree with each other. So these runs alone would not
+show that the state influences them.
 """
 
 import threading

@@ -104,8 +104,9 @@ def _attributes(thing: Any) -> Any:
 
 
 def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
-    """Returns the part of an object that consists of the attributes set from now on. ``names``: the names
-    of the attributes that count; None if all count, because the code computes their names."""
+    """Returns a ``Part`` of an object that contains only attributes which are set from now on. ``names``:
+    the names of the attributes that count; None if all attributes count, because the code computes their
+    names."""
     known = {
         name: value for name, value in _attributes(thing).copy().items() if names is None or name in names
     }

@@ -131,9 +131,9 @@ def _used_by(frame: FrameType) -> Iterator[Any]:
 
 
 def _is_of_all(node: Node) -> bool:
-    """Returns True iff no data can pass between two threads by this object, although both use it. This is
-    so for the types in ``_OF_ALL``, such as functions. It is also so for a logger and all objects to
-    which it refers, because threads often use the same logger."""
+    """Returns True iff no data can pass between two threads by this object, although both use it. The
+    types in ``_OF_ALL``, such as functions, are such objects. A logger and all objects to which it refers
+    are too, because many threads use the same logger."""
     if issubclass(type(node.thing), _OF_ALL):
         return True
     each: Node | None = node

@@ -1,5 +1,5 @@
-"""This module reads state of library objects that is in none of their attributes. The state is in
-properties that are implemented in C, in the operating system, or in the memory of another object.
+"""This module reads state of library objects that is not in their attributes. Such state is in properties
+that are implemented in C, in the operating system, or in the memory of another object.
 
 The caller compares the results before and after runs. Reading the state does not change it.
 """

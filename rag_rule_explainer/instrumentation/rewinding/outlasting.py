@@ -1,8 +1,8 @@
 """This module remembers changes that runs of earlier explanations made and that cannot be restored:
 changes of settings of the process, of files, and of library objects.
 
-A later explanation begins with the changed state. All its runs find the same state, so they agree with
-each other even if the state influences them.
+A later explanation begins with the changed state. All runs of the later explanation find the same state,
+so they agree with each other even if the state influences them.
 """
 
 import os
@@ -26,8 +26,8 @@ _lock = threading.RLock()
 
 class _Changed(NamedTuple):
     """A ``_Changed`` is one change. ``state``: the state that the runs left. ``codes``: the code of the
-    application whose runs left it. ``thing``: returns the object that has the state; None for a setting
-    of the process."""
+    application whose runs left this state. ``thing``: returns the object that has the state; None for a
+    setting of the process."""
 
     state: Any
     codes: frozenset[CodeType]
@@ -79,8 +79,8 @@ def anything_changed() -> bool:
 def is_as_left(
     key: Hashable, state: Any, codes: frozenset[CodeType], thing: Any = None, *, is_named: bool = False
 ) -> bool:
-    """Returns True iff runs of an earlier explanation left this state, nothing has changed it since, and
-    an application may read it.
+    """Returns True iff runs of an earlier explanation left this state, the state has not changed since
+    then, and the application may read it.
 
     ``key``: identifies the object or setting. ``state``: its present state. ``codes``: the application's
     code. The application may read the state if its code includes all code of the application whose runs
@@ -112,8 +112,9 @@ def note_files(changed: Mapping[str, bool]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LeftFiles:
-    """A ``LeftFiles`` has the paths of files that runs of earlier explanations changed and that have not
-    changed since. ``written``: all these files; ``made``: those that the runs made or removed."""
+    """A ``LeftFiles`` has the paths of files that runs of earlier explanations changed and that have
+    not changed since. ``written``: all these files; ``made``: only the files that the runs made or
+    removed."""
 
     written: frozenset[str]
     made: frozenset[str]

@@ -66,7 +66,8 @@ class Node:
     @property
     def is_passed_by(self) -> bool:
         """Returns True for a collection, and for a function that the user did not write, such as the
-        wrapper of a decorator. Messages do not name such an object, but the object that refers to it."""
+        wrapper of a decorator. Messages do not name such an object. They name the object that refers to
+        it."""
         is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
         return is_wrapper or isinstance(self.thing, _COLLECTIONS)
 

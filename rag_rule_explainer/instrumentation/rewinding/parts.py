@@ -42,9 +42,9 @@ OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", _CODE, "__doc__")
 class Part:
     """A ``Part`` can read and write one kind of an object's content, such as its attributes.
 
-    ``is_named``: True if the content is a dict whose keys are names, such as those of attributes.
-    ``known``: values before the baseline, by name; ``read`` leaves out a name while it still has this
-    value.
+    ``is_named``: True if the content is a dict whose keys are names, such as the names of attributes.
+    ``known``: values before the baseline, by name; as long as a name has this value, ``read`` leaves the
+    name out.
     """
 
     read: Callable[[Any], Any]

@@ -82,9 +82,9 @@ _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 class Reachable:
     """A ``Reachable`` collects the objects that are reachable from an application, and visits each once.
 
-    ``nodes``: every visited object. It is kept alive, so that no other object gets its address.
-    ``functions``: the user's functions. ``caches``: the caches of ``functools``. ``modules``: the user's
-    modules, each with the names that code uses. ``libraries``: other modules that code uses.
+    ``nodes``: every visited object; all of them are kept alive, so that no other object gets the same
+    address. ``functions``: the user's functions. ``caches``: the caches of ``functools``. ``modules``:
+    the user's modules, each with the names that code uses. ``libraries``: other modules that code uses.
     ``settings``: for each framework module, the globals that may change because the user's code names a
     function that sets them. ``others``: threads and other objects that are not searched. ``tools``: the
     names of the only tools that may run; None if all may. Functions of other tools are not visited.

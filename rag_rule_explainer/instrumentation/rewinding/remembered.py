@@ -57,8 +57,8 @@ def remembered(kept: Iterable[KeptPart], is_named: Callable[[str], bool]) -> str
     """Returns the ``place`` of the first object that still has the content that an earlier explanation
     left; an empty text if there is none. ``kept``: the objects, each with its content.
 
-    ``is_named``: returns True iff the application's code contains this name. It is needed because many
-    applications use the same library, and each reads only some of the library's names.
+    ``is_named``: returns True iff the application's code contains this name. Many applications use the
+    same library, but each reads only some of the library's names.
     """
     if not _known:
         return ""

@@ -91,8 +91,8 @@ class Rewinding:
 
     @property
     def dependent_places(self) -> str:
-        """Returns the names of changed state that may depend on the run that set it, as a list in words;
-        empty if there is none."""
+        """Returns a phrase that lists the names of changed state that may depend on the run that set this
+        state; empty if there is no such state."""
         if not self._places:
             return ""
         changed = {name for each in self._changes.found() for name in each.written_names}
@@ -103,8 +103,9 @@ class Rewinding:
 
         ``place``: the name of state that influences runs of this application; empty if there is none.
         ``names``: changed state with one of these names is remembered, because other applications may
-        read it; None to remember all changed state. The values before the changes are stored as well. An
-        exception is a baseline that was the user's own run: its changes are meant to stay.
+        read it; None to remember all changed state. The values before the changes are stored as well. If
+        the baseline was the user's own run, its changes are meant to stay, so they are not stored in this
+        way.
         """
         for change in self._changes.found():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
@@ -170,10 +171,8 @@ class Rewinding:
 
     @contextmanager
     def earlier(self, sources: Iterable[str] = ()) -> Generator[None, None, None]:
-        """Restores the state before the baseline for the duration of the block, and the current state at
-        its end.
-
-        ``sources``: the ids of the sources of the replay that runs in the block.
+        """Makes the application's state that of before the baseline for the duration of the block. At the
+        end of the block, restores the state from before the block.
         """
         changes = list(self._changes.found())
         new = {id(cached): renewed(cached) for cached in self._changes.grown_caches()}
@@ -216,9 +215,10 @@ class Rewinding:
             self._keep_for_later()
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff replays that started with the application's state from before the baseline
-        computed the value of this name again, and always got the value that the application had already.
-        Each source must have been omitted in one of these replays."""
+        """Returns True iff the value of this name does not depend on the run: replays that started
+        with the state from before the baseline have computed the value again, and have always got the
+        value that the application had before them. Each source must have been omitted in one of these
+        replays."""
         return self._made.is_constant(name)
 
     @property

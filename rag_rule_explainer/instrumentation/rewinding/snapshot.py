@@ -88,7 +88,7 @@ class KeptPart:
 
     def values(self, name: str) -> tuple[object, object]:
         """Returns the value of a name in the snapshot, and its current value. For content without names,
-        such as that of a set, returns ``ABSENT`` and an empty text."""
+        such as the items of a set, returns ``ABSENT`` and an empty text."""
         if not self.part.is_named or not name:
             return ABSENT, ""
         return self.content.get(name, ABSENT), self.now().get(name, ABSENT)

@@ -182,8 +182,8 @@ def loggers_named(texts: Iterable[str]) -> frozenset[str]:
     """Returns the names of all existing loggers, and ``texts``, the string constants in the application's
     code, because this code may create loggers with these names later.
 
-    Only these loggers are compared. Others may be created by a module that is imported during a run,
-    which is no change of state.
+    Only these loggers are compared. If a module is imported during a run, it may create other loggers,
+    but this does not count as a change of state.
     """
     return frozenset(
         {*logging.root.manager.loggerDict, *(each for each in texts if len(each) < _LONGEST)}

@@ -82,8 +82,8 @@ def _asked_for(
     "k=7", and the items that were found. Returns None if no parameter of the search is known to be the
     number of results.
 
-    ``returned``: the number of items that the search returned at first. ``most``: the largest number that
-    it has returned so far.
+    ``returned``: the number of items that the search returned at first. ``most``: the largest number of
+    items that the search has returned so far.
     """
     wide = search.wider(more, returned)
     if wide is None:
@@ -106,9 +106,9 @@ def _asked_for(
 
 def _is_limited_by(search: ChangeableSearch, number: int, returned: int) -> Generator[Wide, Any, bool]:
     """Returns True iff ``number``, which is the value of a parameter such as ``k``, limits the number of
-    results. It does if the search returns fewer results with a smaller ``number``. Also returns True if
-    this cannot be tried. A parameter named ``k`` may have another meaning, and then the number of results
-    stays the same."""
+    results. To find this out, the search is made with a smaller ``number``: it must then return fewer
+    results. Also returns True if such a search cannot be made. A parameter named ``k`` may have another
+    meaning, and then the number of results stays the same."""
     fewer = returned - 1 if returned <= number else 1
     narrow = search.wider(fewer - number, returned) if 0 < fewer < number else None
     if narrow is None:

@@ -31,8 +31,8 @@ calls of this retriever are ignored, or if there is no run."""
 @contextmanager
 def joining(run: Participation | None) -> Generator[None, None, None]:
     """Makes ``run`` the current run for the duration of the block. Does nothing if a run is current
-    already, or if ``run`` has ended. Threads that the user started without the run's context need
-    this."""
+    already, or if ``run`` has ended. This is needed for threads that the user started without the run's
+    context."""
     if run is None or run.gate.closed or going_on() is not None:
         yield
     else:
@@ -154,8 +154,8 @@ def _asked(
     given: tuple[tuple[Any, ...], dict[str, Any]],
     wider: Any,
 ) -> Asked[Any]:
-    """Returns one call of a search that the user wrapped in ``gate(...)``. ``given``: its arguments,
-    without those that do not belong to the query. ``wider``: repeats the call for more results."""
+    """Returns one call of a search that the user wrapped in ``gate(...)``. ``given``: the arguments of
+    the call that belong to the query. ``wider``: repeats the call for more results."""
     _check_arguments(*given)
     said = described(given)
     keys = (id(gated), own_texts(search), said), (Likeness(search), said)

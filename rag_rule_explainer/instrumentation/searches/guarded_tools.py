@@ -244,8 +244,8 @@ def _with_subclasses(root: type) -> Iterator[type]:
 
 
 def _may_run(run: Participation, names: Collection[str]) -> bool:
-    """Returns True iff one of these tools runs in replays, or a tool that is running now does. If a tool
-    runs in replays, everything that it calls may run too."""
+    """Returns True iff one of these tools, or a tool that is running now, runs in replays. If a tool runs
+    in replays, everything that it calls may run too."""
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return replay is not None

@@ -191,7 +191,7 @@ class Asked(Generic[Item]):
         return run is not None and any(map(run.state.bore, self.hangs_on))
 
     def _holds_own(self) -> bool:
-        """Returns True iff this run made one of the searched objects, or wrote to one."""
+        """Returns True iff this run made one of the searched objects, or wrote to one of them."""
         run = participation()
         return run is not None and any(map(run.state.holds_own, reached(*self.hangs_on)))
 

@@ -125,9 +125,8 @@ class ItemReading:
         return form
 
     def result(self, given: Sequence[Any], form: object) -> Any:
-        """Builds a result of this form from the items, and returns it.
-
-        Raises InvalidInput if they cannot be put into a client's response.
+        """Builds a result of this form from the items, and returns the result. Raises InvalidInput if the
+        items cannot be put into a client's response.
         """
         if isinstance(form, Response):
             return self._response(given, form)
@@ -288,7 +287,7 @@ def _plain_id(given: object) -> str | None:
 
 def text_in(item: Any) -> str | None:
     """Returns the text of an item: the item itself if it is a text, otherwise the text in the first of
-    the fields ``TEXT_KEYS`` that has a text. Returns None if none of them has."""
+    the fields ``TEXT_KEYS`` that has a text. Returns None if no field has a text."""
     if isinstance(item, str):
         return item
     texts = (field_of(item, key) for key in TEXT_KEYS)

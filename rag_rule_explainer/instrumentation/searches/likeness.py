@@ -80,8 +80,9 @@ class Likeness:
         return _Contents(frozenset(part for part, is_retrieved in parts if not is_retrieved), retrieved)
 
     def _parts(self) -> Iterator[tuple[Hashable, bool]]:
-        """Yields each text and each object inside the objects that the search searches. The second value
-        of each pair is True iff it comes from texts that the run retrieved."""
+        """Yields each text and each object inside the objects that the search searches. Each of them is
+        yielded as a pair; the second value is True iff the text or object comes from texts that the run
+        retrieved."""
         seen: set[int] = set()
         waiting = deque[tuple[Any, bool]]([(self._search, False)])
         own: _Retrieved | None = None
@@ -124,8 +125,9 @@ class _Contents(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A ``_Part`` is a value inside an object, with the name of its attribute. ``beside``: for a key of a
-    dict, the value under this key; for a value of a dict, its key; None for other values."""
+    """A ``_Part`` is a value inside an object, with the name of its attribute. ``beside``: if the value
+    is a key of a dict, the entry under this key; if it is an entry of a dict, its key; None for other
+    values."""
 
     name: str
     value: Any

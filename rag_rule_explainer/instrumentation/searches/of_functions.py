@@ -33,7 +33,7 @@ class Found:
     """A ``Found`` is an item of a search result, with its text.
 
     ``given``: the item as the search returned it, or a document as the user passed it in ``documents=``.
-    ``is_from_caller``: True for such a document.
+    ``is_from_caller``: True for a document in ``documents=``.
     """
 
     text: RetrievedText
@@ -79,8 +79,8 @@ class FunctionShape(ReadForm):
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the items of a result. Raises InvalidInput if they cannot be read; the message says
-        which argument of ``gate`` to pass."""
+        """Returns the items of a result. Raises InvalidInput if the items cannot be read; the message
+        says which argument of ``gate`` to pass."""
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(text, part) for text, part in parts]

@@ -37,7 +37,7 @@ class OwnFunctions:
 
     def getting(self, _: str, get: Any) -> Any:
         """Returns the replacement of the method ``__getattribute__`` of tools. If the user's code reads
-        one of ``attributes`` during a run, it gets a function whose calls are recorded. Reading the
+        one of ``attributes`` during a run, the code gets a function whose calls are recorded. Reading the
         attribute by ``vars(tool)`` or ``tool.model_dump()`` has the same result. The framework's code,
         and code inside the running tool, get the function itself."""
 
@@ -59,8 +59,8 @@ class OwnFunctions:
         return got
 
     def calling(self, name: str, method: Any) -> Any:
-        """Returns the replacement of a method that does the work of tools. Calls of this method outside
-        of the running tool are recorded, such as ``StructuredTool._run(tool)``."""
+        """Returns the replacement of a method that does the work of tools. If this method is called
+        outside of the running tool, as by ``StructuredTool._run(tool)``, the call is recorded."""
 
         def function_of(tool: Any) -> Any:
             function = method.__get__(tool, type(tool))

@@ -41,8 +41,8 @@ def tool(function: ToolFunction) -> ToolFunction:
 
 
 def note_made(name_of: Callable[[Any], str], tool: object) -> None:
-    """Records on the current run that it has made a tool. ``name_of``: returns the name of ``tool``;
-    ``tool``: the tool, or its function. A tool whose name is not known yet is not recorded."""
+    """Records, on the current run, that the run has made a tool. ``name_of``: returns the name of
+    ``tool``; ``tool``: the tool, or its function. A tool whose name is not known yet is not recorded."""
     run = participation()
     if run is not None and run.guards is not None and not isinstance(tool, FunctionType):
         run.guards.guard(tool)

@@ -37,8 +37,8 @@ _SETTINGS = "search_kwargs"
 class Wide(NamedTuple):
     """A ``Wide`` is a search for more results. ``search``: a function that makes the search; it may
     return an awaitable. ``chooses``: True if the search selects its results from a larger set of
-    candidates; a document that is removed afterwards may then have influenced which others were selected.
-    ``raised``: the parameter with the number of results and its new value, such as "k=7"."""
+    candidates; a document that is removed afterwards may then have influenced which other documents were
+    selected. ``raised``: the parameter with the number of results and its new value, such as "k=7"."""
 
     search: Callable[[], Any]
     chooses: bool = False

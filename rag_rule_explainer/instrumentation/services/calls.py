@@ -81,8 +81,8 @@ class ServiceCall:
 
     @property
     def is_encrypted(self) -> bool:
-        """Returns True iff the bytes are encrypted. The same data is then recorded separately before its
-        encryption."""
+        """Returns True iff the bytes are encrypted. For an encrypted connection, the data is also
+        recorded in another place, before its encryption."""
         return bool(_ENCRYPTED.match(self.data))
 
     @property
@@ -173,8 +173,8 @@ def _of_redis(commands: Collection[str]) -> Effects:
 
 
 def _is_mostly_in(request: str, said: str) -> bool:
-    """Returns True iff most of the first words of a request occur in the words that were sent. Other
-    words may stand between its messages, which blank lines separate."""
+    """Returns True iff most of the first words of a request occur in the words that were sent. If the
+    request has several messages, which blank lines separate, other words may stand between them."""
     known = found = 0
     for part in request.casefold().split("\n\n"):
         words = re.findall(r"\w+", part)[: _FIRST_WORDS - known]

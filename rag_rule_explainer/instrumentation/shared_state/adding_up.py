@@ -42,7 +42,7 @@ def _names_in(target: ast.expr) -> Iterator[str]:
 
 def set_alone(branch: ast.If) -> list[str]:
     """Returns a list with the variable or attribute that the branch sets. Returns an empty list if the
-    branch sets more than one, or does anything else except logging."""
+    branch sets several, or does anything else except logging."""
     targets = {
         ast.dump(each).replace("Store()", "Load()")
         for statement in branch.body

@@ -40,7 +40,7 @@ def left_on_loop_or_thread(holdings: Holdings, reading: Holdings) -> Iterator[Le
 
 
 def _is_on_loop_or_thread(written: Written) -> bool:
-    """Returns True iff the write changes an event loop or a thread, or an object inside one, and the code
+    """Returns True iff the write changes an event loop or a thread, or an object inside it, and the code
     gets the loop or thread by a call such as ``asyncio.get_running_loop()``."""
     target: ast.expr = written.target
     while isinstance(target, (ast.Attribute, ast.Subscript)):

@@ -19,7 +19,7 @@ _ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", "move_to_end",
 
 def is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
     """Returns True iff the application's code only appends to the value of this name and reads its last
-    entry. If every run appends, no run then reads an entry of an earlier run."""
+    entry. If every run appends an entry, no run reads an entry of an earlier run."""
     return _all_reads(holdings, name, _for_the_last)
 
 
@@ -71,7 +71,8 @@ def _read_elsewhere(
 
 
 def _by_key(tree: ast.AST) -> Iterable[int]:
-    """Yields the ``id()`` of the nodes from which an entry is read, or in which one is set, by a key."""
+    """Yields the ``id()`` of each syntax node for a collection from which the code reads an entry by a
+    key, or in which the code sets an entry by a key."""
     for node in ast.walk(tree):
         yield from evicting_nodes(node)
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _ASKING):

@@ -1,7 +1,7 @@
 """This module finds the user's cached functions whose results depend on more than their arguments.
 
-A cache such as ``functools.lru_cache`` keeps results from run to run. If the function searches, or reads
-values that are written during runs, the cached result is wrong in a later run.
+A cache such as ``functools.lru_cache`` keeps results from run to run. If the cached function makes a
+search, or reads values that are written during runs, the cached result is wrong in a later run.
 """
 
 import sys

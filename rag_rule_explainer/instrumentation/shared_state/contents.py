@@ -26,7 +26,8 @@ _WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
 
 def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Yields the enclosed variables of a function, as pairs of name and value. For a function of the
-    user's, it also yields its code, its attributes, its default values and the globals that it names."""
+    user's, also yields the function's code, attributes and default values, and the globals that it
+    names."""
     for name, cell in zip(own_code(function).co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents

@@ -28,8 +28,8 @@ _LONGEST_FLAG = 20
 class Counted:
     """A ``Counted`` is a number or flag that changes from run to run.
 
-    ``place``: its name with the name of the object that has it, such as ``Chat.turn``. ``name``: the name
-    by which code reads it. ``was``, ``came``: its value before and after a run.
+    ``place``: the name of the value after the name of the object that has it, such as ``Chat.turn``.
+    ``name``: the name by which code reads it. ``was``, ``came``: its value before and after a run.
     """
 
     place: str
@@ -159,9 +159,9 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
 
 
 def _may_be_meant(name: str, functions: list[tuple[Held, FunctionType]], *, of_a_model: bool) -> bool:
-    """Returns True iff the user's code may call a method of this name by a name that it computes, as in
-    ``getattr(self, "on_" + event)``. ``of_a_model``: True for a method of a model; only the code of
-    models is then considered."""
+    """Returns True iff the user's code may call a method of this name although the name is not in the
+    code, because the code computes it, as in ``getattr(self, "on_" + event)``. ``of_a_model``: True for a
+    method of a model; only the code of models is then considered."""
     codes = (own_code(each) for held, each in functions if held.is_of_model or not of_a_model)
     return is_computed(codes, name, of_a_method=True)
 
@@ -190,6 +190,10 @@ def _function_of(held: Any) -> Any:
 def is_for_others(holder: object, function: FunctionType) -> bool:
     """Returns True for a user's method that runs only if the user's code contains its name. ``holder``:
     the object or the class that has the method.
+
+    Returns False for methods that may run although no code names them: special methods, which Python
+    calls (``if cart:`` calls ``__bool__`` of ``cart``); methods that override a framework's method;
+    methods that a decorator may have registered; and methods that have a second name (an alias).
     """
     kind = holder if isinstance(holder, type) else type(holder)
     if function.__name__.startswith("__") and function.__name__.endswith("__"):

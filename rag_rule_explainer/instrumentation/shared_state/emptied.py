@@ -1,5 +1,6 @@
 """This module finds the collections and caches that an application empties at the start of every run, as
-``lambda given: [cache.clear(), app(given)][1]`` does. Nothing in them can come from an earlier run."""
+``lambda given: [cache.clear(), app(given)][1]`` does. So no entry of such a collection can come from an
+earlier run."""
 
 import dis
 from collections import OrderedDict, deque
@@ -71,8 +72,9 @@ def _found(function: FunctionType, names: Iterable[str]) -> object:
 
 
 def _empties(thing: object, method: str) -> bool:
-    """Returns True iff the method leaves nothing in this object: ``clear`` of a collection that has no
-    attributes beside its entries, or ``cache_clear`` of a function's cache."""
+    """Returns True iff the method empties this object completely. This is true for ``clear`` of a
+    collection that has no attributes beside its entries, and for ``cache_clear`` of a function's
+    cache."""
     if isinstance(thing, _LRU):
         return method == "cache_clear"
     kind = type(thing)

@@ -34,8 +34,9 @@ def _of_memory(database: str) -> bytes:
 
 def content_of(path: str) -> bytes:
     """Returns a digest of the file or folder at ``path``. Two digests differ if the file or folder was
-    changed in between. The digest of a folder is made of the names in it; that of a file, of its content,
-    and of its write-ahead log if it is a database. A missing file has a digest too."""
+    changed in between. The digest of a folder is made of the names in the folder. The digest of a file is
+    made of the file's content, and for a database also of its write-ahead log. A missing file has a
+    digest too."""
     if is_shared_memory(path):
         return _of_memory(path)
     digest = blake2b(digest_size=16)

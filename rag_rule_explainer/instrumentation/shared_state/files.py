@@ -1,7 +1,8 @@
 """This module finds files by which one run influences a later one.
 
-A run may read files that it wrote itself. It depends on more than its own sources if it reads a file that
-a run on other sources wrote, or a file that has different contents in runs on different sources.
+A run may read files that it wrote itself. But a run depends on more than its own sources if it reads a
+file that a run on other sources wrote, or a file that has different contents in runs on different
+sources.
 """
 
 import os
@@ -190,7 +191,8 @@ class Files:
 
     def searched(self, folder: str, run: Reader, *, times: bool = False) -> None:
         """Records that a run is about to start a process that may read everything in a folder. Leaves out
-        what this run itself has written there. ``times``: True if the times of files matter to it."""
+        the files that this run itself has written there. ``times``: True if the times of files matter to
+        the process."""
         full = str(Path(folder).absolute())
         if _is_of_the_system(full):
             return
@@ -238,7 +240,7 @@ class Files:
         self, path: str, run: Reader, content: bytes | None = None, *, known_as: str = ""
     ) -> str:
         """Returns a clause for messages, which says that a run on other sources found a different content
-        at this path; empty if no run did.
+        at this path; empty if no run found a different content.
 
         ``content``: a digest of the present content; None to read it from the path. ``known_as``: the key
         under which the digests of earlier runs are stored; empty for the path itself.
@@ -258,8 +260,8 @@ class Files:
         """Returns the path of a file that a run made or removed, if later runs may check whether it
         exists; empty if there is none.
 
-        If several runs made files in a folder and all chose different names, the files in this folder are
-        ignored: no run then checks the file of another run.
+        If several runs made files in a folder and all runs chose different names, the files in this
+        folder are ignored, because no run then checks the file of another run.
         """
         made_in = defaultdict[str, list[str]](list)
         for path in self._made:

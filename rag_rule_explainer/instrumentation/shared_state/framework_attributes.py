@@ -1,4 +1,5 @@
-"""This module finds attributes of the frameworks' objects that have changed since they were read."""
+"""This module finds attributes of the frameworks' objects that have changed since these objects were
+read."""
 
 from collections.abc import Iterator
 

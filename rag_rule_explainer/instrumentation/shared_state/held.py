@@ -130,7 +130,8 @@ class Held:
         return self if is_same else replace(self, name=name, holder=holder)
 
     def _sorted(self, name: str, value: Any) -> tuple[int, Any]:
-        """Returns the kind of a value, such as ``_PLAIN``, and what is stored of the value."""
+        """Returns the kind of a value, such as ``_PLAIN``, and the data that are stored about the
+        value."""
         if type(value) in _SIMPLE:  # most values have these types, so they are checked first
             return _FOLLOWED, value
         if is_opaque(value):
@@ -144,9 +145,9 @@ class Held:
 
 
 def _read(value: object) -> tuple[int, Any]:
-    """Returns the kind of an object that is neither a text nor a number, and what is stored of the
-    object. If the kind is ``_UNREAD`` and the object has a name, ``_sorted`` changes the kind to
-    ``_OUTSIDE``."""
+    """Returns the kind of an object that is neither a text nor a number, and the data that are stored
+    about the object. If the kind is ``_UNREAD`` and the object has a name, ``_sorted`` changes the kind
+    to ``_OUTSIDE``."""
     if isinstance(value, ContextVar):
         # This is the variable's value in the current context, or None if the variable has no value in
         # this context.

@@ -2,7 +2,8 @@
 they are called the *holdings* of the application.
 
 These objects are reachable from the application through the user's functions and objects, the frameworks'
-objects, and collections. A comparison of the holdings before and after a run shows what the run left.
+objects, and collections. A comparison of the holdings before and after a run shows which data the run
+left.
 """
 
 from collections import deque

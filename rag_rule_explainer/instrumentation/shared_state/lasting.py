@@ -1,8 +1,8 @@
 """This module reads an application's code and objects to find state that lasts from one run to the next
 and may influence it.
 
-Such state may be in no prompt, or may be equal in all runs on all sources. Comparing prompts then does
-not find it.
+Such state may be in no prompt, or may be equal in all runs on all sources. A comparison of prompts then
+does not find this state.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator
@@ -90,8 +90,8 @@ class Lasting:
         for places that write state which lasts from run to run.
 
         ``after``: the state between the baseline and the first replay. ``reading``: the objects in this
-        state whose code may run in replays. State that only other code reads, such as that of tools which
-        do not run again, is ignored. ``variables``: context variables that cannot be reset.
+        state whose code may run in replays. State that only other code reads, such as the code of tools
+        that do not run again, is ignored. ``variables``: context variables that cannot be reset.
         ``is_missed``: True if the state was first read after the baseline had run; every value then
         counts as changed by the baseline.
         """

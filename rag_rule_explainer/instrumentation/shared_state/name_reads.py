@@ -1,4 +1,4 @@
-"""This module finds out whether code reads the value of a name, and what the code does with it."""
+"""This module finds out whether code reads the value of a name, and how the code uses this value."""
 
 import ast
 import linecache
@@ -97,8 +97,8 @@ def texts_in_code(code: CodeType) -> Iterator[str]:
 
 
 def _matched_in(code: CodeType) -> Iterator[str]:
-    """Yields the strings in the tuples that are constants of the code. Python stores the attribute names
-    of patterns there, such as ``x`` of ``case Point(x=0)``."""
+    """Yields the strings in the tuples that are constants of the code. In such tuples, Python stores the
+    attribute names of patterns, such as ``x`` in ``case Point(x=0)``."""
     for each in code.co_consts:
         if isinstance(each, tuple):
             yield from (part for part in cast("tuple[Any, ...]", each) if isinstance(part, str))
@@ -257,7 +257,8 @@ class _Reading(ast.NodeVisitor):
 
     def visit_MatchClass(self, node: Any) -> None:
         """Records the attributes that a class pattern reads, such as ``x`` in ``case Point(x=0)``. A
-        pattern such as ``case Point(0)`` does not name them, so it counts as a read of any name."""
+        pattern such as ``case Point(0)`` does not name the attributes, so it counts as a read of any
+        name."""
         if node.patterns:
             self.matches.append(node.lineno)
         for name in node.kwd_attrs:

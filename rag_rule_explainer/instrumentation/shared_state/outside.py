@@ -69,7 +69,8 @@ class OutsideOfRun:
 
     def sent(self, connection: Any, call: ServiceCall, data: bytes) -> None:
         """Records bytes that the run sends over a connection. ``call``: an object for a new call of a
-        service, which is used if the bytes begin one, and not if they continue an earlier call."""
+        service. The object is used only if the bytes begin a new call, not if they continue an earlier
+        call."""
         self.all.services.sent(connection, self.run.number, call, data)
 
     def _take(self, event: str, given: tuple[Any, ...]) -> None:

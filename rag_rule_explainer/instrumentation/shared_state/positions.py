@@ -1,8 +1,8 @@
 """This module describes, as a text, the state of objects whose content has no names: iterators, queues
 and buffers.
 
-If two descriptions of the same object differ, its state has changed in between. Making a description does
-not change the object.
+If two descriptions of the same object differ, the object's state has changed in between. Making a
+description does not change the object.
 """
 
 import io

@@ -208,8 +208,8 @@ def _sets_anew(written: Written) -> bool:
 
 
 def _is_read_before(written: Written, name: str) -> bool:
-    """Returns True iff the function reads the value before it sets it. It may then read what an earlier
-    run left."""
+    """Returns True iff the function reads the value before the function sets it. The function may then
+    read a value that an earlier run left."""
     tree, line = tree_of(written.code), getattr(written.node, "lineno", 0)
     return tree is not None and any(
         isinstance(node, (ast.Name, ast.Attribute))

@@ -64,9 +64,10 @@ class OneAtATime:
 
     @contextmanager
     def first_turn(self) -> Generator[None, None, None]:
-        """Makes the baseline inside the block wait until no exclusive run of another explanation is under
-        way; if runs must be made one at a time, until no other run is active. Unlike ``turn``, does not
-        restore the environment variables that the run sets."""
+        """Makes the baseline inside the block wait. Usually, it waits until no exclusive run of
+        another explanation is under way. If runs must be made one at a time, it waits until no other
+        run is active. Unlike ``turn``, this method does not restore the environment variables that the
+        run sets."""
         for _ in self._turns.beginning(self, may_block=not _has_a_loop()):
             time.sleep(_PAUSE)
         try:
@@ -88,9 +89,9 @@ class OneAtATime:
 
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
-        """Waits until no other replay is active, if runs must be made one at a time; the replay runs
-        inside the block, and its changes of environment variables are then undone. For replays in
-        threads; ``aturn`` is for event loops."""
+        """Waits until no other replay is active, if runs must be made one at a time. The replay runs
+        inside the block, and its changes of environment variables are then undone. This method is for
+        replays in threads; ``aturn`` is for event loops."""
         while not self._turns.enter(self):
             time.sleep(_PAUSE)
         try:
@@ -200,7 +201,7 @@ class Shared:
     @property
     def code(self) -> CodeType | None:
         """Returns the code of the application; None if the application is neither a function or a method,
-        nor an object that only calls one, such as a ``partial`` or a ``RunnableLambda``."""
+        nor an object that only calls a function, such as a ``partial`` or a ``RunnableLambda``."""
         names = ("__func__", "func", "afunc")
         found = next(
             (each for name in names if callable(each := getattr(self._application, name, None))),

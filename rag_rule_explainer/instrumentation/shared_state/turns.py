@@ -14,8 +14,8 @@ LONGEST_WAIT = 30.0
 
 class Turns:
     """This class coordinates the runs of one application, in all explanations of it together. Each
-    explanation has a ``OneAtATime`` object, which is called the *owner* of its runs. An *exclusive* run
-    is one during which no other run may be active.
+    explanation has a ``OneAtATime`` object, which is called the *owner* of its runs. During an
+    *exclusive* run, no other run may be active.
 
     A baseline may be the call of a user, who waits for the answer. So a baseline waits only for an
     exclusive run of another owner that has begun, because the application has an earlier state during

@@ -161,8 +161,8 @@ def changed_collections(code: CodeType) -> frozenset[str]:
 def _writes(
     code: CodeType, kept: frozenset[str], *, is_method: bool
 ) -> tuple[tuple[ast.expr, ast.AST], ...]:
-    """Returns the writes to shared state in a function: the changed expressions, each with the node that
-    changes it. Code never changes, so the result is cached.
+    """Returns the writes to shared state in a function: the changed expressions, each with the syntax
+    node that changes the expression. Code never changes, so the result is cached.
 
     ``kept``: the parameters whose default value all calls share. ``is_method``: True if the first
     parameter is ``self`` or ``cls``.
@@ -229,7 +229,7 @@ def _declared(node: ast.AST) -> list[str]:
 
 def _targets(node: ast.AST) -> Iterator[ast.expr]:
     """Yields the expressions that a statement or a call changes. For a method such as ``seen.append``,
-    this is the expression of the method."""
+    yields the whole expression ``seen.append``."""
     if isinstance(node, ast.Assign):
         yield from (part for target in node.targets for part in _parts(target))
     elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and getattr(node, "value", None) is not None:

@@ -48,8 +48,8 @@ def still_held(identity: str, kind: SourceKind) -> str:
 
 
 def copied_beside(identity: str, copy: Copy) -> str:
-    """Returns a note that an omitted turn was removed only from the messages, and that a copy of it may
-    remain. ``copy``: describes the copy, and where it was found."""
+    """Returns a note that an omitted turn was removed only from the messages, and that a copy of the turn
+    may remain. ``copy``: describes this copy, and where it was found."""
     told = {"source": identity, "where": repr(printable(copy.path)), "pattern": re.escape(copy.path)}
     if not copy.text:
         return _UNREADABLE.format(**told)

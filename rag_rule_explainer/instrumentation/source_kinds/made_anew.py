@@ -34,8 +34,8 @@ def with_elements(listed: Sequence[Any], left: list[Any]) -> Made:
 
 
 def with_entries(entries: dict[Any, Any], made: Mapping[Any, Any]) -> Made:
-    """Returns a copy of a dict with the values ``made``. Returns the dict itself if all its values are
-    the same."""
+    """Returns a copy of a dict with the values ``made``. If ``made`` has the same values as the dict,
+    returns the dict itself."""
     if all(made[name] is each for name, each in entries.items()):
         return Made(entries)
     kind: Any = type(entries)
@@ -60,7 +60,7 @@ def searched_fields(value: Any) -> list[str]:
 
 def with_values(value: Any, made: Mapping[str, Any]) -> Made:
     """Returns a copy of an object in which the fields that ``searched_fields`` names have the values
-    ``made``. Returns the object itself if all its values are the same."""
+    ``made``. If the object's fields have these values already, returns the object itself."""
     differing = {name: each for name, each in made.items() if each is not getattr(value, name)}
     if not differing:
         return Made(value)

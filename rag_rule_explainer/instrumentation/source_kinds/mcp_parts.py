@@ -103,7 +103,7 @@ def _of_one_text(block: Any, result: Any, parts_of: Callable[[Any], Any]) -> Mcp
 
 
 def _is_success(result: Any) -> bool:
-    """Returns True iff the result is that of an MCP tool that did not fail."""
+    """Returns True iff the object is the result of an MCP tool, and the tool did not fail."""
     return field_of(result, "isError") is False or field_of(result, "is_error") is False
 
 

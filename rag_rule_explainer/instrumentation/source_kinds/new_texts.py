@@ -1,5 +1,5 @@
 """This module finds new texts in the requests of a replay: texts that are not in the first request, and
-that no model, tool or search has returned. The application may have made such a text of an omitted
+that no model, tool or search has returned. The application may have made such a text from an omitted
 source."""
 
 import json
@@ -101,8 +101,8 @@ class NewTexts:
         return [(each.role, self.steady(each.text)) for each in messages]
 
     def _is_vouched_for(self, sent: Sequence[PromptMessage]) -> bool:
-        """Returns True iff the user's ``ignore=`` matches the whole first message of a request. In this
-        way, the user allows the instructions of another agent."""
+        """Returns True iff the user's ``ignore=`` matches the whole first message of a request. By such a
+        pattern, the user allows the instructions of another agent."""
         first = sent[0].text if sent else ""
         return bool(first.strip()) and not self._own_part(first, ())
 

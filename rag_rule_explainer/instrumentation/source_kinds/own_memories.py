@@ -1,9 +1,9 @@
 """This module searches for turns of the conversation in the application's own data: in its objects, in
 the variables that its functions enclose, and in files that it reads.
 
-A turn in a prompt that is neither in the input nor in a memory of the framework may be from the
-application's own memory, or an example that never changes. This module finds out which. It also finds
-second copies of turns.
+If a turn in a prompt is neither in the input nor in a memory of the framework, it may be from the
+application's own memory, or it may be an example that never changes. This module finds out which of the
+two is the case. It also finds second copies of turns.
 """
 
 import re
@@ -74,8 +74,8 @@ class OwnMemories:
     def is_constant(self, texts: Sequence[str]) -> bool:
         """Returns True iff the texts of an example are constants: they are in code, in variables or in
         templates. If not, the run read them elsewhere, such as from a file, so they may be a
-        conversation. Also returns True if they are only in files that the user ignores, because these
-        never change."""
+        conversation. Also returns True if the texts are only in files that the user ignores, because such
+        files never change."""
         known = set(self.before.texts()) if self.before is not None else set[str]()
         left = [text for text in texts if text.strip() and text not in known]
         if not left or self.before is None:

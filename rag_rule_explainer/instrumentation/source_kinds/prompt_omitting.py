@@ -1,8 +1,8 @@
 """This module removes omitted parts of prompts (turns, memories, examples, sections of the instructions)
-from the requests of a replay. Parts that ``taking_out`` could take out of the replay's input or memory
-are not in the requests anyway.
+from the requests of a replay. Some parts are not in the requests at all, because the module
+``taking_out`` has already removed them from the replay's input or memory.
 
-These parts were found in the first request of the baseline. In a later request, the application may have
+All parts were found in the first request of the baseline. In a later request, the application may have
 dropped a message of a turn, or rewritten it. Unchanged messages and sections are removed. If another text
 may come from an omitted part, ``NewTexts`` ends the replay or notes a doubt.
 """
@@ -42,8 +42,8 @@ class PromptOmitting:
     """A function that is called for each request with two arguments: the ids of the retained sources in
     the request, and always True."""
     taking_out: TakingOut
-    """The object that removed omitted sources from the replay's input and memory. Sources that it could
-    not remove there are removed from each request."""
+    """The object that removed omitted sources from the replay's input and memory. The sources that it
+    could not remove are removed from each request."""
     new_texts: NewTexts
     """The object that finds texts in requests that may come from an omitted source, although they differ
     from the source's text."""

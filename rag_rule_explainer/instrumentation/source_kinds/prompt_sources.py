@@ -68,8 +68,8 @@ class FirstPrompt:
 
     def requests_of(self, exchanges: Iterable[Exchange]) -> list[SentRequest]:
         """Returns the requests of these exchanges, in order. Leaves out an exchange whose request has no
-        messages. If requests were made at the same time, their texts show which of them belongs to which
-        exchange."""
+        messages. If requests were made at the same time, their texts show to which exchange each request
+        belongs."""
         left, found, before = list(self.requests), list[SentRequest](), 0
         for each in exchanges:
             earlier = [one for one in left if one.at < each.at]

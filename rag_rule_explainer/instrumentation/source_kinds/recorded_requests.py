@@ -51,8 +51,8 @@ _PERHAPS = r"[^\w]*"
 
 
 class Fault(NamedTuple):
-    """A ``Fault`` is the reason (``why``) why a request may have to get another reply than the recorded
-    one. ``is_sure``: True if the recorded reply certainly does not belong to the request."""
+    """A ``Fault`` says why (``why``) a request perhaps needs another reply than the recorded one.
+    ``is_sure``: True if the recorded reply certainly does not belong to the request."""
 
     why: str
     is_sure: bool

@@ -103,8 +103,8 @@ class RewrittenParts(InnerParts):
 
 @dataclass(frozen=True, slots=True)
 class QuotedParts(InnerParts):
-    """The parts of a ``QuotedParts`` are those of a text that the tool returned as a JSON string, with
-    quotation marks and escapes. ``quote``: returns a text as a JSON string."""
+    """The parts of a ``QuotedParts`` are the parts of a text that the tool returned as a JSON string,
+    with quotation marks and escapes. ``quote``: returns a text as a JSON string."""
 
     quote: Callable[[str], str]
 
@@ -127,15 +127,16 @@ class OnePart:
         return [text_of_part(self.value)]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result. If it is omitted, returns an empty result of the same type. If ``omit`` is
-        "blank", returns the result with empty texts instead."""
+        """Returns the result unchanged if it is not omitted. If it is omitted, returns an empty result of
+        the same type, or, if ``omit`` is "blank", the result with empty texts."""
         if not omitted:
             return self.value
         return blanked(self.value) if omit == "blank" else emptied(self.value)
 
 
 class _PartsInBlock(NamedTuple):
-    """The parts of a ``_PartsInBlock`` are those of the text in the only block of a message's content."""
+    """A ``_PartsInBlock`` is the content of a message that has only one block, with a text. Its parts are
+    the parts of this text."""
 
     inner: ResultParts
     block: Mapping[str, Any]

@@ -139,9 +139,9 @@ class TakingOut:
         return made
 
     def _omitted_places(self, listed: Sequence[Any]) -> tuple[list[tuple[int, Any]], set[str]]:
-        """Returns a list of the omitted sources in a list of messages: the index of each message, with
-        the message that replaces it, or ``_GONE`` if it is removed. Also returns the ids of the turns
-        among them."""
+        """Returns a list of the omitted sources in a list of messages. Each entry is the index of a
+        message, with the message that replaces it, or ``_GONE`` if the message is removed. Also returns
+        the ids of the turns among the omitted sources."""
         said = [(place, each) for place, element in enumerate(listed) for each in spoken_in(element)]
         found, cleared = list(self._omitted_sections(listed, said)), set[str]()
         talk = [(place, each) for place, each in said if each.role != "system"]

@@ -80,8 +80,8 @@ def told(text: str) -> Told:
 @dataclass(frozen=True, slots=True)
 class TurnCopies:
     """A ``TurnCopies`` recognises copies of turns. ``turns``: the texts of the messages of each turn, by
-    the turn's id. ``question``: the user's present question. If a field contains only this question, it
-    is no copy of a turn that asked the same."""
+    the turn's id. ``question``: the user's present question. A field that contains only this question is
+    no copy of a turn, even if the turn has the same question."""
 
     turns: Mapping[str, Sequence[str]]
     question: str = ""

@@ -109,8 +109,8 @@ def written_list(text: str) -> CutParts | None:
 
 
 def _closed(text: str, start: int, end: int) -> CutParts | None:
-    """Returns the items of a list between ``start`` and ``end`` that is followed by a line with only
-    their number, such as "3 results"; None if there is no such list."""
+    """Returns the items of a list between ``start`` and ``end``, if the line after the list contains only
+    the number of its items, such as "3 results". Returns None if there is no such list."""
     closed = _CLOSED.fullmatch(text, start, end)
     found = None if closed is None else _listed(text, start, closed.end("core"))
     if closed is None or found is None:
