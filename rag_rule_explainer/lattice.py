@@ -80,8 +80,8 @@ class Lattice:
         return (cast("AnyMask", mask | bit) for bit in bits(self.complement(mask)))
 
     def one_fewer(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Yields the masks that are ``mask`` without one of its units (sources, or groups of tied
-        ones)."""
+        """Yields the masks that lack exactly one unit of ``mask``, and have no other units. A unit is a
+        source, or a group of tied sources."""
         return (cast("AnyMask", mask ^ bit) for bit in bits(mask))
 
     def supersets(self, mask: AnyMask) -> Iterator[AnyMask]:
@@ -126,8 +126,8 @@ def is_subset(mask: Mask, other: Mask) -> bool:
 
 
 def smallest_first(mask: Mask) -> tuple[int, int]:
-    """Returns a sort key that puts masks with fewer units first. Of masks with equally many units, it
-    puts those with earlier units (units at lower positions) first."""
+    """Returns a sort key that puts masks with fewer units first. If two masks have the same number of
+    units, the mask with the earlier units (at lower positions) comes first."""
     return mask.bit_count(), -mask
 
 

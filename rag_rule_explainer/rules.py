@@ -87,8 +87,9 @@ class Claim:
     ``kept``: for a *relative* claim, the units that the claim is about, including its antecedent. Other
     units were in no antecedent that was tried. ``kept`` is 0 for all other claims, and also if the search
     treated whole groups of units as one unit; the claim then says nothing about parts of these groups.
-    ``tried``: empty, except if the claimed antecedent was only tried together with units that it does not
-    contain. It then holds the smallest antecedents that were tried, and the claim is true of these only.
+    ``tried``: usually empty. If the claimed antecedent was only tried together with units that it does
+    not contain, ``tried`` has the smallest antecedents that were tried, and the claim is true only of
+    these.
     """
 
     kind: RuleKind
@@ -101,9 +102,9 @@ class Claim:
 
     @property
     def hangs_on(self) -> tuple[Antecedent, ...]:
-        """Returns the antecedents on which the claim depends: if the condition breaks on the own subset
-        of one of them (exactly its units retained, or for an omission rule omitted), the claim must not
-        be made."""
+        """Returns the antecedents on which the claim depends. The own subset of an antecedent has exactly
+        its units retained (for an omission rule: omitted). If the condition breaks on the own subset of
+        one of the returned antecedents, the claim must not be made."""
         return self.tried or (self.antecedent,)
 
     @property

@@ -52,8 +52,8 @@ class Judgement:
 class Answer:
     """An ``Answer`` holds one answer of the application.
 
-    It compares with a str by its text: ``answer == "20 days"``, ``"20" in answer``, ``answer in {"20
-    days"}`` and ``str(answer)``. Two answers are equal iff their texts and values are equal. Tokens,
+    An answer is compared with a str by its text: ``answer == "20 days"``, ``"20" in answer``, ``answer in
+    {"20 days"}`` and ``str(answer)``. Two answers are equal iff their texts and values are equal. Tokens,
     notes and ids of sources are not compared, because they differ from run to run.
 
     ``text``: the text that predicates judge. ``value``: the structured output, or None. ``usage``: token
@@ -216,8 +216,9 @@ class Case:
 
 
 class Kept(tuple[Source, ...]):
-    """A ``Kept`` is the tuple of retained sources that a condition reads. Comparing it with a list, a set
-    or a str raises TypeError: a tuple equals none of them, so the result would always be the same."""
+    """A ``Kept`` is the tuple of retained sources that a condition reads. Comparing a ``Kept`` with a
+    list, a set or a str raises TypeError: a tuple equals none of them, so the result would always be the
+    same."""
 
     __slots__ = ()
 
@@ -265,10 +266,10 @@ def called_as_condition() -> Generator[None]:
 def _not_its_text(answer: object, other: object) -> bool:
     """Returns the result of comparing an answer with ``other``, which is no str and no answer.
 
-    The result is NotImplemented, after which Python treats the two as unequal, or the result of the
-    comparison by the class of ``other``. Raises TypeError for an object that no answer can equal, such as
-    a number, a dict or a dataclass object: a condition that compares an answer with it would always be
-    False.
+    Usually, the result is NotImplemented, after which Python treats the two as unequal. If the class of
+    ``other`` defines the comparison, its result is returned. Raises TypeError for an object that no
+    answer can equal, such as a number, a dict or a dataclass object: a condition that compares an answer
+    with it would always be False.
     """
     if isinstance(other, (int, float, bytes, Source)):
         raise TypeError(_compared_with(other))

@@ -130,7 +130,7 @@ class ApplicationRun(Generic[Item]):
 
     def retrieved(self) -> Retrieved:
         """Runs the application until it has retrieved, and returns the sources. The run is stopped before
-        these sources are sent to a model. Raises NoSourcesCaptured, BaselineFailed."""
+        a model gets these sources. Raises NoSourcesCaptured, BaselineFailed."""
         with self._until_enough() as stopping:
             self._check_not_stopped(self.baseline())
         return self._retrieved_until(stopping)
@@ -154,8 +154,7 @@ class ApplicationRun(Generic[Item]):
         return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, first)
 
     def stream(self) -> Iterator[Any]:
-        """Yields the baseline's output in chunks. Code that consumes the chunks is not part of the
-        run."""
+        """Yields the baseline's output in chunks. Code that consumes them is not part of the run."""
         running = self._running_first(in_pieces=True)
         return forwarded(running, lambda: self.application.stream(self._first_case()))
 

@@ -70,9 +70,9 @@ class RandomTest(NamedTuple):
 
 
 class AntecedentSearch:
-    """An ``AntecedentSearch`` holds the verdicts and rules that one run of a miner has found so far. Its
-    masks are antecedents. Only its requests for verdicts use masks of retained sources: XOR with ``flip``
-    turns an antecedent into such a mask.
+    """An ``AntecedentSearch`` holds the verdicts and rules that one run of a miner has found so far. The
+    masks in it are antecedents. Only the requests for verdicts use masks of retained sources: XOR with
+    ``flip`` turns an antecedent into such a mask.
 
     ``seen``: the verdict on the own subset of each antecedent that was probed. ``found``: the antecedents
     that were found to be rules. ``unresolved``: candidates that are contained in an antecedent with the
@@ -166,9 +166,9 @@ class AntecedentSearch:
         self.remainders.block(left_out)
 
     def shrunk(self, units: Sequence[int], boundary: Boundary) -> Growing:
-        """Returns an antecedent among these units on whose own subset the condition holds. If any one of
-        its units were removed, it would be no rule. The condition must hold on the own subset of all
-        ``units``."""
+        """Returns an antecedent among these units on whose own subset the condition holds. Without any
+        one of its units, the antecedent would be no rule. The condition must hold on the own subset of
+        all ``units``."""
         candidate, rest = 0, units
         while (yield from self.fails(candidate)):
             # If enough of the first units of ``rest`` are added to the candidate, the condition holds.

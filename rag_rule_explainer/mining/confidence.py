@@ -31,8 +31,9 @@ class Confidence:
     ``share``. The confidence is the share of the subsets with these units on which the condition holds.
     The miner requests the verdicts on all 2^n subsets.
 
-    ``minimal``: False to find all such sets. A subset without a verdict is treated as if the condition
-    broke on it. So a claim that is made before all verdicts are known stays true afterwards.
+    ``minimal``: False to find all such sets. As long as a subset has no verdict, it counts as a subset on
+    which the condition breaks. So a claim that is made before all verdicts are known stays true
+    afterwards.
     """
 
     by_prefix: ClassVar[bool] = True

@@ -98,7 +98,7 @@ class _Groups:
 
 
 class _Search:
-    """A _Search is one run of the miner. It works with the masks of antecedents. Only its requests for
+    """A _Search is one run of the miner. It works with the masks of antecedents. Its requests for
     verdicts use masks of retained sources: XOR with ``flip`` turns an antecedent into such a mask."""
 
     def __init__(self, miner: Grouped, lattice: Lattice) -> None:

@@ -80,8 +80,8 @@ class Mono:
 
 
 class _Frontier:
-    """A ``_Frontier`` holds the antecedents that are known to be valid. It finds the antecedents that
-    can be requested next: those whose parents (the antecedents with one unit more) are all valid."""
+    """A ``_Frontier`` holds the antecedents that are known to be valid. It finds the antecedents that can
+    be requested next: the antecedents whose parents (those with one unit more) are all valid."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
@@ -114,8 +114,8 @@ class _Frontier:
 
     def minimal(self) -> list[Mask]:
         """Returns the valid antecedents without a valid child (the same antecedent without one unit).
-        These are the minimal ones: if any smaller antecedent inside one of them were valid, a child that
-        contains it would be valid, too."""
+        These are the minimal valid antecedents: if a smaller antecedent inside one of them were valid, a
+        child that contains the smaller one would be valid, too."""
         return [rule for rule in self.valid if not self._has_valid_child(rule)]
 
     def _has_valid_child(self, rule: Mask) -> bool:

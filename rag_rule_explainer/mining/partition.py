@@ -25,9 +25,9 @@ class Partition:
     ``by``: a number or a metadata key. A number is the largest number of sources in a batch; the sources
     are divided, in the order in which they are shown, into batches of about equal size. With a key,
     sources with the same value form a batch. ``others``: whether the sources of all other batches are
-    "omitted" or "retained" while a batch is mined. None: they are omitted while retention rules are
-    mined, and retained while omission rules are mined. A retention rule is then only known to hold while
-    all other batches are omitted, an omission rule only while they are retained.
+    "omitted" or "retained" while a batch is mined. If it is None, these sources are omitted while
+    retention rules are mined, and retained while omission rules are mined. A retention rule is then only
+    known to hold while all other batches are omitted, an omission rule only while they are retained.
 
     Raises InvalidInput for any other value.
     """

@@ -46,8 +46,8 @@ rules are already tested."""
 
 @dataclass(frozen=True, slots=True)
 class Quick(TestingMiner):
-    """This miner finds minimal rules of one kind by bisection, and tests several at a time on random
-    subsets. A rule is *proved* only if it was seen to hold on all subsets to which it applies.
+    """This miner finds minimal rules of one kind by bisection, and tests several rules at a time on
+    random subsets. A rule is *proved* only if it was seen to hold on all subsets to which it applies.
 
     If a condition is monotone (more sources never undo what fewer bring about), a rule of k out of n
     sources is found by about k·log2(n) probes.
@@ -120,9 +120,9 @@ class _QuickSearch:
         known.record(candidate, RandomTest(0, ""))
 
     def ruled_out(self, antecedent: Mask) -> MiningSteps:
-        """Excludes an antecedent that is no rule. At least one probed antecedent that contains it has the
-        verdict BREAKS or UNKNOWN. The largest of these with BREAKS (if there is none, with UNKNOWN) is
-        excluded, together with all antecedents that it contains."""
+        """Excludes an antecedent that is no rule. At least one probed antecedent that contains this
+        antecedent has the verdict BREAKS or UNKNOWN. The largest one with BREAKS (if there is none, with
+        UNKNOWN) is excluded, together with all antecedents that it contains."""
         known, verdicts = self.known, (Verdict.BREAKS, Verdict.UNKNOWN)
         found = (known.largest(antecedent, known.seen, verdict) for verdict in verdicts)
         yield from known.ruled_out(next(each for each in found if each is not None))
@@ -171,8 +171,8 @@ class _QuickSearch:
         return low
 
     def passed(self) -> Test:
-        """Tests the pending rules; those that name the same number of units are tested together. Returns
-        False if a rule was seen to break, and excludes this rule; else True."""
+        """Tests the pending rules; those that name the same number of units are tested together. If a
+        rule was seen to break, excludes this rule and returns False. Otherwise returns True."""
         known, before = self.known, list(self.known.found)
         by_size: dict[int, list[Mask]] = {}
         for rule in self.pending():

@@ -36,9 +36,9 @@ class Sampled:
     this many rules of a kind, although there may be more.
 
     ``neighbours``: True to test each rule also on each subset with one source more than the rule, and on
-    each with one source fewer than all, for up to 12 sources. Random draws seldom find a single such
-    subset that breaks a rule. This takes more probes (68 instead of 58 if two of ten sources decide
-    together), and does not change the guarantee.
+    each subset with one source fewer than all, for up to 12 sources. If only a single subset breaks a
+    rule, random draws seldom find it. These tests take more probes (68 instead of 58 if two of ten
+    sources decide together), and does not change the guarantee.
 
     ``if_many``: True to sample only if ``miner="auto"`` would do so. With few sources, or if the limit of
     replays allows it, the search is exact, and its rules are proved.

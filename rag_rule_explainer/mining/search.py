@@ -39,7 +39,7 @@ class Guesses(Protocol[Guessed]):
     @property
     def unneeded(self) -> frozenset[Guessed]:
         """Returns the keys (subsets) that were probed as guesses and that the miner has not requested so
-        far: those in ``wasted``, and those that it may still request."""
+        far: the keys in ``wasted``, and keys that the miner may still request."""
         ...
 
     def __contains__(self, key: Guessed, /) -> bool: ...

@@ -47,7 +47,8 @@ class PrefixBlock(NamedTuple):
         )
 
     def within(self, masks: Sequence[int]) -> tuple[int, int]:
-        """Returns the start and the end of the slice of these sorted masks that is in the block."""
+        """Returns the start and the end of the slice of the sorted ``masks`` that contains the masks of
+        this block."""
         return bisect_left(masks, self.start), bisect_left(masks, self.start + (1 << self.bits))
 
     @classmethod
@@ -164,7 +165,7 @@ def _count(block: PrefixBlock, masks: Sequence[int]) -> int:
 
 def _distance(mask: int, masks: Sequence[int]) -> int:
     """Returns the number (1 is the lowest) of the highest bit in which ``mask`` differs from the most
-    similar of the sorted ``masks``. Returns 0 if it is one of them, and the largest possible number if
-    there are none."""
+    similar of the sorted ``masks``. Returns 0 if ``mask`` is one of the ``masks``, and the largest
+    possible number if ``masks`` is empty."""
     at = bisect_left(masks, mask)
     return min(((mask ^ near).bit_length() for near in masks[max(0, at - 1) : at + 1]), default=maxsize)

@@ -178,7 +178,8 @@ class Speculation:
         return None
 
     def _likely_wasted(self, guesses: Iterable[Mask]) -> float:
-        """Returns how many of these guesses are expected to be wasted: the sum of the probabilities."""
+        """Returns how many of these guesses will probably be wasted: the sum of the probabilities that
+        each guess is wasted."""
         return -sum(map(math.expm1, (-hazard for hazard in self._hazards(guesses))))
 
     def _hazards(self, guesses: Iterable[Mask]) -> list[float]:

@@ -1,4 +1,5 @@
-"""This module finds minimal rules over many sources by hitting sets, and tests each on random subsets.
+"""This module finds minimal rules over many sources by hitting sets, and tests each rule on random
+subsets.
 
 A *falsifier* is an antecedent on which the condition breaks, when exactly its units are retained (or
 omitted). Searching *from below*, the next *candidate* for a rule is the smallest hitting set for the

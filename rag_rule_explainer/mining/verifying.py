@@ -1,5 +1,5 @@
-"""This module tests one rule until a subset breaks it. It tries all subsets to which the rule applies, or
-random subsets among these."""
+"""This module tests one rule until a subset breaks the rule. It tries all subsets to which the rule
+applies, or a random selection of them."""
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Verifying:
 
 
 class _Trial:
-    """A ``_Trial`` is one test of the rule. It works with the masks of antecedents. Only its requests for
+    """A ``_Trial`` is one test of the rule. It works with the masks of antecedents. Its requests for
     verdicts use masks of retained sources: XOR with ``flip`` turns an antecedent into such a mask."""
 
     def __init__(self, miner: Verifying, lattice: Lattice) -> None:
@@ -80,7 +80,8 @@ class _Trial:
             self.learned((yield Wanted((), self.claims, NO_OTHER)))
 
     def learn(self, asks: Iterable[Ask]) -> Generator[Wanted, Verdicts, None]:
-        """Requests these verdicts, and waits until all have arrived or one of them is BREAKS."""
+        """Requests the verdicts on these subsets, and waits until all of them have arrived or one of them
+        is BREAKS."""
         asks = tuple(asks)
         missing = len(asks)
         while missing and not self.broken:
@@ -96,8 +97,9 @@ class _Trial:
             self.own_held |= mask ^ self.flip == self.own and verdict is Verdict.HOLDS
 
     def likely_to_break(self, mask: Mask) -> tuple[int, Mask]:
-        """Returns a sort key that puts those subsets first that are likely to break the rule: they
-        retain (or omit) only few units more than the rule names, or nearly all units."""
+        """Returns a sort key that puts those subsets first that are likely to break the rule: subsets
+        that retain (for an omission rule: omit) only few units more than the rule names, and subsets that
+        retain (or omit) nearly all units."""
         left_out = self.lattice.complement(mask)
         added, rest = (mask ^ self.own).bit_count(), left_out.bit_count()
         # Antecedents that are equally likely to break the rule are sorted by ``left_out``. Consecutive

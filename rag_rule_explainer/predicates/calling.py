@@ -159,9 +159,9 @@ class CallsInOrder(Combinable):
         return _breaks_by(case) if last.verdict is Verdict.BREAKS else last
 
     def _has_no_order(self, calls: Sequence[ToolCall]) -> bool:
-        """Returns True iff the order of the tested calls within a reply is not known. This is so if some
-        of them have a JSON object as their arguments and others do not: frameworks such as LangChain put
-        the two sorts into separate lists, so their common order is lost."""
+        """Returns True iff the order of the tested calls within a reply is not known. The order is lost
+        if some of the calls have a JSON object as their arguments and others do not: frameworks such as
+        LangChain put these two sorts of calls into separate lists."""
         tested = {test.tool for test in self.tests}
         mixed = dict[int, set[tuple[str, bool]]]()
         for call in calls:

@@ -27,8 +27,8 @@ Kind = TypeVar("Kind")
 
 
 def is_only_calls(answer: Answer) -> bool:
-    """Returns True iff the answer consists only of tool calls: it has no value, and either no text or a
-    finish reason that means a tool call."""
+    """Returns True iff the answer consists only of tool calls: the answer has no value, and either no
+    text or a finish reason that means a tool call."""
     if not answer.calls or answer.value is not None:
         return False
     reason = "".join(filter(str.isalnum, str(answer.finish_reason or "").lower()))

@@ -15,8 +15,8 @@ ANONYMOUS = "the given function"
 
 
 def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
-    """Runs the generator ``steps`` and returns its result. It sends each judgement that the generator
-    yields back into the generator.
+    """Runs the generator ``steps`` and returns its result. Each judgement that the generator yields is
+    sent back into the generator.
 
     If the generator yields an awaitable, returns a coroutine that awaits it and runs the rest. So a
     predicate whose parts are all sync needs no event loop.

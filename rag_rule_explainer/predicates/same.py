@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class SameAnswer(Combinable):
     """This predicate holds iff the answer is the same as the baseline's answer.
 
-    Both are first normalised by ``same_wording``, which ignores case, white space, and punctuation around
-    the text. Answers that differ in an accent, or in punctuation between words, are different.
-    (``ConsistentWith`` ignores such differences: it compares the answer with a right answer that the user
-    knows.)
+    Both answers are first normalised by ``same_wording``, which ignores case, white space, and
+    punctuation around the text. Answers that differ in an accent, or in punctuation between words, are
+    different. (``ConsistentWith`` ignores such differences: it compares the answer with a right answer
+    that the user knows.)
 
     ``overlap``: if not None, it is enough that the answers have at least this share of their words in
     common. ``jury``: a judge (with its settings), which decides if the answers are different by these

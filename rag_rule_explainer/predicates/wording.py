@@ -107,8 +107,8 @@ def _in_words(found: re.Match[str]) -> str:
 
 
 def _mark(text: str, place: int, previous: str) -> str:
-    """Returns the text that ``near_exact`` puts in place of the punctuation character at ``place``; it is
-    often empty. ``previous``: the character before it."""
+    """Returns the text that ``near_exact`` puts in place of the punctuation character at ``place``; this
+    text is often empty. ``previous``: the character before ``place``."""
     mark, following = text[place], text[place + 1 : place + 2]
     if previous.isdigit() and following.isdigit():
         thousands = mark == "," and _THOUSANDS.match(text, place + 1) is not None
@@ -130,8 +130,8 @@ def equivalent(first: str, second: str) -> bool:
 
 
 def papers_form(text: str) -> str:
-    """Returns the text in the form in which the paper compares answers, as it is written there: case
-    folded, without ASCII punctuation, decomposed (NFKD), without all characters beyond ASCII.
+    """Returns the text in the form in which the paper compares answers: case folded, without ASCII
+    punctuation, decomposed (NFKD), without all characters beyond ASCII.
 
     This form has faults, which ``near_exact`` avoids: 3.5 equals 35, -3 equals 3, any two names in
     Chinese are equal, and two spaces differ from one.

@@ -23,8 +23,8 @@ Make = Callable[[Arrangement], Awaitable[Reply]]
 
 
 class AnswerMemory:
-    """An ``AnswerMemory`` holds the replies to one question. Several searches that share it pay each
-    reply once. It belongs to one event loop.
+    """An ``AnswerMemory`` holds the replies to one question. Several searches can share an
+    ``AnswerMemory``, so that they pay each reply only once. It belongs to one event loop.
 
     ``first``: the first reply to each arrangement (an ordered list of sources). ``numbered``: the later
     replies to an arrangement (its samples), by arrangement and number.
@@ -90,10 +90,10 @@ class AnswerCache:
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
         """Returns one of several replies to the same arrangement (an ordered list of sources): the sample
-        with this number, counted from 0. If it is not in the store, ``make`` makes it.
+        with this number, counted from 0. If the sample is not in the store, ``make`` makes it.
 
         If several searches share an ``AnswerMemory``, it keeps the samples as well. A sample is then
-        taken from this memory if it is there, and looked up in the store only if it is not.
+        looked up in the store only if it is not in this memory.
         """
         if self._shared is None:
             return await self._taken(arrangement, number, make)

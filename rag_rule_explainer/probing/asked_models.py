@@ -38,8 +38,8 @@ def whole_replies(refused: Callable[[str], Exception]) -> Generator[None, None, 
 
 
 def runs_users_code(part: Any) -> bool:
-    """Returns True iff this predicate, or a part of it, is a function or another callable object that is
-    not this package's. Such code may ask a model."""
+    """Returns True iff this predicate, or a part of it, is a function or another callable object that
+    does not belong to this package. Such code may ask a model."""
     if isinstance(part, Mapping):
         part = tuple(cast("Mapping[Any, Any]", part).values())
     if isinstance(part, (tuple, list, set, frozenset)):

@@ -83,8 +83,9 @@ class Deadlines:
         return times > 0 and _pending(task) <= begun[1]
 
     def check_end(self, task: RunningTask | None) -> None:
-        """Ends the count of a task that returned a value. Raises UnusableReply if the task was cancelled
-        because it took too long: it caught the cancellation, and its value is no answer."""
+        """Ends the count of a task that returned a value. Raises UnusableReply if the task was
+        cancelled because it took too long. The task has then caught the cancellation, and its value is
+        no answer."""
         if self.end(task):
             raise self.passed()
 

@@ -1,8 +1,9 @@
 """This module runs several searches at the same time, with at most ``concurrency`` probes at once.
 
-Each worker asks the searches, in their order, for the next key to probe, and gives the verdict to its
-search as soon as it is known. It does not wait until all subsets of one size are probed. If no search
-requests a key, a worker probes a guess: a key that a search will probably request later.
+Each worker asks the searches, in their order, for the next key to probe, and gives the verdict to the
+search of this key as soon as the verdict is known. A worker does not wait until all subsets of one size
+are probed. If no search requests a key, a worker probes a guess: a key that a search will probably
+request later.
 """
 
 import time
@@ -189,8 +190,8 @@ class _Work(Generic[Key, ClaimType]):
         return jobs
 
     async def let_others_run(self) -> None:
-        """Lets other tasks of the event loop run. If the application never awaits anything, they could
-        not run otherwise."""
+        """Lets other tasks of the event loop run. If the application never awaits anything, other tasks
+        could not run otherwise."""
         await anyio.lowlevel.checkpoint()
         self.yielded_at = time.monotonic()
 

@@ -1,8 +1,8 @@
 """This module delays Ctrl-C. KeyboardInterrupt is then raised only where the main thread waits, and not
 between any two lines.
 
-The handler of SIGINT that was set before is called at once. If it raises an error, such as
-KeyboardInterrupt, this error is delayed and raised later. If the handler raises no error, no error is
+The handler of SIGINT that was set before is called at once. If this handler raises an error, such as
+KeyboardInterrupt, the error is delayed and raised later. If the handler raises no error, no error is
 raised later. Python runs signal handlers only in the main thread, so this module does nothing in other
 threads.
 """

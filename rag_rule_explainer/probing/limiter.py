@@ -104,8 +104,8 @@ class Limiter:
 
     @contextmanager
     def entered(self) -> Generator[None, None, None]:
-        """Frees, at the end of the block, the slot that the caller has taken with ``enter``. This
-        happens even if the caller is a generator that is never finished."""
+        """Frees, at the end of the block, the slot that the caller has taken with ``enter``. The slot is
+        freed even if the caller is a generator that is never finished."""
         try:
             yield
         finally:

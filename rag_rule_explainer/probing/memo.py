@@ -47,8 +47,8 @@ class Memo(Generic[Value]):
         """Returns True if the value is neither known nor being made; the caller must then make the value
         and call ``end``. Returns False otherwise; the caller must then call ``settled``.
 
-        ``begin``, ``settled`` and ``end`` together do what ``get`` does. They are for callers that run
-        so often that the coroutine of ``get`` would take too much time.
+        ``begin``, ``settled`` and ``end`` together do the same as ``get``. They are used by callers that
+        run so often that the coroutine of ``get`` would take too much time.
         """
         being_made = self._being_made
         # Hashing a key takes long, so an empty dict is not asked for the key.

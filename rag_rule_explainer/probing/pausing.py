@@ -54,8 +54,8 @@ class Stopper:
         return await self._within(0.0, 0.0, outcome)
 
     async def soon(self, outcome: Awaitable[T], *, of_judge: bool) -> T:
-        """Waits for the outcome of a condition and returns it. It waits until the limit of seconds, or
-        for ``LATE_SECONDS`` if this limit is nearer or already reached.
+        """Waits for the outcome of a condition and returns it. Waits until the limit of seconds. If this
+        limit is nearer than ``LATE_SECONDS``, or already reached, waits for ``LATE_SECONDS``.
 
         ``of_judge``: True if the condition waits for a judge. The limit then cancels the request to the
         judge, and the condition has ``LATE_SECONDS`` after the limit to end by itself.

@@ -52,9 +52,9 @@ _MOST_CAUSES, _DEEPEST = 16, 4
 def is_transient(error: BaseException) -> bool:
     """Returns True iff the same request may succeed on a retry.
 
-    If there is an HTTP status, it decides: a retry may succeed after 408, 409, 425, 429 and statuses from
-    500 on, and not after others. For a group of errors, a retry must be possible after each of its
-    errors.
+    If there is an HTTP status, the status decides: a retry may succeed after 408, 409, 425, 429 and
+    statuses from 500 on, but not after other statuses. For a group of errors, a retry must be possible
+    after each of its errors.
     """
     return _is_passing(error, _DEEPEST)
 

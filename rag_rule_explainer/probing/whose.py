@@ -30,9 +30,9 @@ def is_users(module: str) -> bool:
     """Returns True iff a module is the user's own: not from the standard library, from an installed
     package or from this package. ``module``: its name, such as "shop.search".
 
-    A module may be missing from ``sys.modules``, for example if ``runpy`` has executed it. It is then the
-    user's if its package ("shop") is, or if there is no such package. A module that the user's code has
-    built itself, without a file, is also the user's.
+    A module may be missing from ``sys.modules``, for example if ``runpy`` has executed it. Such a module
+    is the user's if its package ("shop") is the user's, or if there is no such package. A module that the
+    user's code has built itself, without a file, is also the user's.
     """
     if module and module not in sys.modules:
         return _is_users_unknown(module)

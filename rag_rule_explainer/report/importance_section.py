@@ -32,7 +32,7 @@ def importance_section(explanation: Explanation) -> Iterator[Section]:
 
 def without_importance(explanation: Explanation) -> str:
     """Returns a sentence about the kinds of rules for which no importance is given, although their rules
-    name sources. The sentence also says why. It is empty if there is no such kind."""
+    name sources. The sentence also says why. If there is no such kind, returns an empty text."""
     given = {index.kind for index in explanation.importance}
     naming = (rule.kind for rule in explanation.rules if rule.sources and rule.kind not in given)
     kinds = list(dict.fromkeys(naming))

@@ -21,9 +21,9 @@ _ONCE = (
 
 def fixes_in_words(explanation: Explanation, named: Callable[[str], str]) -> str:
     """Returns sentences that name the sure fixes, each with its claim, and one removal that flips the
-    outcome but is no fix. A fix is a removal of sources after which the outcome cannot come back. It is
-    sure if it is proved, or passed the votes or tests. Empty if there is no sure fix. ``named``: a
-    function that returns the printable name of an id."""
+    outcome but is no fix. A fix is a removal of sources after which the outcome cannot come back. A fix
+    is sure if it is proved, or has passed the votes or tests. If there is no sure fix, the result is
+    empty. ``named``: a function that returns the printable name of an id."""
     return " ".join(_sentences(explanation, named))
 
 

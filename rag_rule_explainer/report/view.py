@@ -202,8 +202,8 @@ def _rules(explanation: Explanation, kind: RuleKind, votes: _Votes) -> Section:
 
 
 def no_rules(explanation: Explanation, kind: RuleKind) -> str:
-    """Returns the sentence that replaces the list of rules of a kind, if none was found. It says that
-    there is no such rule, or only that none was found."""
+    """Returns the sentence that replaces the list of rules of a kind, if none was found. The sentence
+    says that there is no such rule, or, if the search was not complete, only that no rule was found."""
     found = "none" if explanation.complete else "none found so far"
     return f"{found} with this outcome: {printable_within(explanation.predicates[kind], 200)}"
 

@@ -65,8 +65,8 @@ class SearchReport:
         return self.search.kind
 
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding (a rule with its evidence) for each claim of the search. Those that name the
-        fewest units (sources, or groups of tied ones) come first."""
+        """Returns a finding (a rule with its evidence) for each claim of the search. Findings that name
+        the fewest units (sources, or groups of tied ones) come first."""
         claims = self.search.claims
         rules = self.rules(claims)
         return tuple(self.finding(claim, rules) for claim in claims)
@@ -266,8 +266,8 @@ def with_relations(
     """Returns the findings with their relation to the rules of the other kind.
 
     ``others``: the findings of the other kind. A finding is *absolute* if it names all sources of one of
-    the ``others``. It is *relative* if it does not, and the search for the ``others`` is complete
-    (``others_complete``). The relation is None if this is not known, or if a rule is not certain enough.
+    the ``others``. A finding is *relative* if it does not, and the search for the ``others`` is complete
+    (``others_complete``). The relation is None if it is not known, or if a rule is not certain enough.
     """
 
     def relation(finding: Finding) -> Relation | None:

@@ -106,7 +106,7 @@ class Session:
         return self._has_baseline
 
     async def explanation(self, announcer: Announcer | None = None) -> Explanation:
-        """Runs the session to its end, and returns the explanation. This may be called only once.
+        """Runs the session to its end, and returns the explanation. Call this method only once.
 
         ``announcer``: receives the findings (claimed rules) for a stream; None if there is no stream.
         """
@@ -120,7 +120,7 @@ class Session:
         return Verification(self.settings.kinds[0], self.sources.ids_of(antecedent), explanation)
 
     async def answered(self) -> Baseline:
-        """Returns the baseline, and runs no search. This may be called only once."""
+        """Returns the baseline, and runs no search. Call this method only once."""
         try:
             run = await _Run.begun(self, self._replayer)
             with run.batcher.at_work():
@@ -283,7 +283,8 @@ class _Run:
         await self.store.note_the_application()
 
     async def _conclude(self, searching: Searching) -> None:
-        """Compares replays with earlier ones, ends traces, and stores what later explanations need."""
+        """Compares replays with earlier replays, ends traces, and stores the data that later explanations
+        need."""
         session, tracked = self.session, searching.tracked_searches
         await try_promoting_beside(tracked, searching.baseline, session, self.sampler)
         if (fidelity := self.store.fidelity) is not None:

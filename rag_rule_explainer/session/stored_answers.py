@@ -58,7 +58,7 @@ async def rejudged(
 
 def _distinct(judging: Judging, cases: Sequence[Case]) -> list[Case]:
     """Returns one case for each memo key of the condition. Cases with the same memo key get the same
-    judgement. A case without a memo key is left out: it must be judged anew by the search."""
+    judgement. A case without a memo key is left out, because the search must judge such a case itself."""
     keyed: dict[Hashable, Case] = {}
     for case in cases:
         try:

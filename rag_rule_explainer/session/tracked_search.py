@@ -96,7 +96,7 @@ class TrackedSearch:
 
     @property
     def probes(self) -> dict[ArrangementKey, Probe]:
-        """Returns the kept probes by the key of their arrangement (an ordered list of sources). Those
+        """Returns the kept probes by the key of their arrangement (an ordered list of sources). Probes
         with the verdict HOLDS come last."""
         return {**self._informative, **self._holding}
 

@@ -142,8 +142,8 @@ def name_in(metadata: Mapping[str, Any]) -> str | None:
 
 
 def no_source(names: Sequence[str], ids: Sequence[str]) -> str:
-    """Returns a sentence that says that ``names`` are no ids of sources. It suggests the nearest id
-    and lists up to 20 ids."""
+    """Returns a sentence that says that ``names`` are no ids of sources. The sentence suggests the
+    nearest id and lists up to 20 ids."""
     shown = ", ".join(map(repr, ids[:20])) + ", …" * (len(ids) > 20)
     named = ", ".join(map(repr, names))
     return f"{named}, which is no source; {nearest(names[0], ids)}the sources are {shown}"

@@ -22,7 +22,7 @@ def new_owner() -> str:
 
 def retire(owner: str) -> None:
     """Records that an owner (a store that this process opened) was closed. ``is_dead`` then returns True
-    for it, so that its claims are void."""
+    for this owner, so that its claims are void."""
     _instances.discard(owner)
 
 

@@ -251,8 +251,8 @@ def _set_session(connection: Any, _record: Any) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """Creates the file and its folders if they do not exist. Only this user can read what is created
-    here."""
+    """Creates the file and its folders if they do not exist. Only this user can read the new file and
+    folders."""
     missing = [folder for folder in path.absolute().parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)

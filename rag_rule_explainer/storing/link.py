@@ -1,8 +1,8 @@
 """This module wraps the connection of pg8000, so that a broken network always raises an error of pg8000.
 
 If the network breaks, pg8000 itself may raise any error, for example while it reads half a message.
-SQLAlchemy does not recognise such an error as a lost connection. It then keeps using the connection, and
-prints a traceback when it cannot close it.
+SQLAlchemy does not recognise such an error as a lost connection. SQLAlchemy then keeps using the
+connection, and prints a traceback when it cannot close the connection.
 """
 
 import contextlib

@@ -116,9 +116,9 @@ class Flights:
     def board(self, wanted: Iterable[WantedWork], now: float) -> FlightBatch:
         """Returns a batch with the requests among ``wanted`` that need the database.
 
-        A request for an answer that is already being made waits for it together with earlier requests.
-        Other requests that do not need the database get their outcome in the batch. ``now``: the time by
-        ``time.monotonic``.
+        A request for an answer that is already being made waits for this answer together with earlier
+        requests. Other requests that do not need the database get their outcome in the batch. ``now``:
+        the time by ``time.monotonic``.
         """
         batch = FlightBatch()
         for each in wanted:

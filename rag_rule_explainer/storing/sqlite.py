@@ -82,7 +82,7 @@ def put_and_claim(
     now: float,
 ) -> bool:
     """Stores answers by a single statement, during which other Python threads can run. Returns True iff
-    all of them were stored. Stores nothing and returns False if there are ``claims`` (rights to make an
+    all answers were stored. Stores nothing and returns False if there are ``claims`` (rights to make an
     answer), which need several statements, or too many answers for one statement."""
     if claims or len(puts) > _MOST_AT_ONCE:
         return False

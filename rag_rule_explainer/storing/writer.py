@@ -66,8 +66,8 @@ class Writer:
         return not self._stopped
 
     def submit(self, wanted: WantedWork) -> None:
-        """Puts a request into the queue, without waiting for its outcome. It is thread-safe and never
-        blocks. Raises StoreFailed if the writer was stopped, but never for a ``Release`` or
+        """Puts a request into the queue, without waiting for its outcome. This method is thread-safe and
+        never blocks. Raises StoreFailed if the writer was stopped, but never for a ``Release`` or
         ``StopWriting``."""
         if self._stopped and not isinstance(wanted, (Release, StopWriting)):
             raise StoreFailed(f"the store {self.database.shown} was closed; open it anew")
@@ -83,8 +83,8 @@ class Writer:
         retire(self.owner)
 
     def forked(self) -> None:
-        """Stops the writer in a forked child, in which its thread does not exist. The child has
-        inherited the open file of the parent's lock. It only closes its copy of this file, so that the
+        """Stops the writer in a forked child, in which its thread does not exist. The child has inherited
+        the open file of the parent's lock. The child only closes its copy of this file, so that the
         parent keeps the lock."""
         self._stopped = True
         self.grants.forked()

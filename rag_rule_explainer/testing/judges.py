@@ -61,8 +61,8 @@ class OfflineJudge:
 
 
 def reply_to(content: str, decide: Decide) -> str:
-    """Returns a judge's reply, as JSON. It has an opinion on each candidate in ``content``, the content
-    of a request; ``decide`` gives the verdicts."""
+    """Returns a judge's reply, as JSON. The reply has an opinion on each candidate in ``content``, the
+    content of a request; ``decide`` gives the verdicts."""
     candidates = cast("list[Mapping[str, Any]]", json.loads(content)["candidates"])
     opinions = [
         {"id": each["id"], "reason": "by its words", "verdict": _word(decide(each["answer"]))}

@@ -1,9 +1,9 @@
 """This module answers questions from passages without a language model: in the demo, in tests, and where
 there is no network. The same input always gives the same answer, which is often wrong.
 
-It weighs each sentence by the words that also occur in the question. If a passage names the subject of a
-second passage, both are used together. It prefers answers that several passages give. An answer is a
-piece of text from a passage, or ``yes``, ``no`` or ``N/A``.
+Each sentence is weighed by the words that also occur in the question. If a passage names the subject of a
+second passage, both passages are used together. Answers that several passages give are preferred. An
+answer is a piece of text from a passage, or ``yes``, ``no`` or ``N/A``.
 """
 
 import re

@@ -54,7 +54,7 @@ _NUMERAL: Final = (
 
 class SpanKind(Enum):
     """A ``SpanKind`` is a kind of text that may answer a question, with the pattern by which it is found.
-    If several patterns match a text, it is of the first of these kinds."""
+    If the patterns of several kinds match a text, the first of these kinds counts."""
 
     DATE = compiled_late(
         rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}}\b|{_MONTH}(?= \d{{4}}))(?:,? \d{{4}}\b)?"

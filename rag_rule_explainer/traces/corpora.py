@@ -29,8 +29,8 @@ a function from an id to a text."""
 
 
 class Corpus(Protocol):
-    """A ``Corpus`` finds documents by their ids or by their texts. ``name``: what error messages call
-    it."""
+    """A ``Corpus`` finds documents by their ids or by their texts. ``name``: the name of the corpus in
+    error messages."""
 
     name: str
 

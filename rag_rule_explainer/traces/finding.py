@@ -23,8 +23,8 @@ class FoundDocuments:
     """A ``FoundDocuments`` holds the documents of an answer as sources, in the order in which the
     application got them.
 
-    It also has a note that says where they were found; empty if there is nothing to say. ``places``: for
-    each document, by its id, its places in the trace.
+    It also has a note that says where the documents were found; the note is empty if there is nothing to
+    say. ``places``: for each document, by its id, its places in the trace.
     """
 
     sources: tuple[Source, ...]
@@ -38,9 +38,9 @@ def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocume
     """Returns the documents behind an answer: those that the retrievers, rerankers and tools of the
     trace returned. The result of a reranker replaces the documents that the reranker was given.
 
-    ``corpus``: has the texts that the trace lacks; may be None. If the trace has no documents, the
-    result is the documents of ``corpus`` whose whole texts occur in a request to a model or in a tool's
-    result.
+    ``corpus``: the corpus with the texts that are missing in the trace; may be None. If the trace has no
+    documents, the result is the documents of ``corpus`` whose whole texts occur in a request to a model
+    or in a tool's result.
 
     Raises NotInTrace if no documents are found, with the places that were searched, and if texts of
     documents are missing.
@@ -137,8 +137,9 @@ def _reranked(
 
 
 def _is_read_reranker(span: TracedSpan) -> bool:
-    """Returns True iff the span is a reranker, and the trace says which documents it returned or was
-    given. If the trace says only which it was given, it is taken to have returned none of them."""
+    """Returns True iff the span is a reranker, and the trace says which documents the reranker returned
+    or was given. If the trace only says which documents it was given, the reranker counts as one that
+    returned no documents."""
     return span.kind == "rerank" and (span.documents is not None or bool(span.given))
 
 

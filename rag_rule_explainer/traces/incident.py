@@ -27,11 +27,11 @@ class Incident:
     """An ``Incident`` is a logged answer that is to be explained, with its question, its documents and
     other logged data.
 
-    ``answer``: the logged answer. ``question``: None if the log does not have it. ``documents``: those
-    that the application retrieved, in order; None if the log has none. ``pinned``: ids of documents that
-    are always retained. ``given``: the application's whole input, as the trace has it. ``history``: the
-    earlier messages of its conversation, as (role, text). ``model``: the name of the model. ``session``:
-    the id of the conversation.
+    ``answer``: the logged answer. ``question``: None if the log does not have it. ``documents``: the
+    documents that the application retrieved, in order; None if the log has none. ``pinned``: ids of
+    documents that are always retained. ``given``: the application's whole input, as the trace has it.
+    ``history``: the earlier messages of its conversation, as (role, text). ``model``: the name of the
+    model. ``session``: the id of the conversation.
 
     ``place``: the name of the trace in messages. ``notes``: remarks on how the incident was read from
     the trace, such as where the question was found. ``request``: the recorded request to the model, if

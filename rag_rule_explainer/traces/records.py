@@ -124,7 +124,7 @@ def _check_kind(opened: BufferedReader, file: Path) -> None:
 
 @dataclass(slots=True)
 class _Watched:
-    """A ``_Watched`` is a file. It raises an error if a single text in it would fill the memory."""
+    """A ``_Watched`` is a file that raises an error if a single text in it would fill the memory."""
 
     opened: BufferedReader
     file: Path

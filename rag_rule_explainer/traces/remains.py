@@ -20,7 +20,7 @@ _SPACE = re.compile(r"\\[nrtbf]")
 
 class Remains:
     """A ``Remains`` holds the rest of a prompt after sources were cut out, and finds parts of texts in
-    it. ``pieces``: the texts of the rest. They are prepared once for all searches."""
+    it. ``pieces``: the texts of the rest. These texts are prepared once for all searches."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
         forms = {form for piece in pieces for form in (piece, _unescaped(piece))}

@@ -43,8 +43,8 @@ class Jury:
 
     @property
     def priced_as(self) -> str:
-        """Returns the name under which a price table lists the judge's model; an empty text if it is not
-        known. It is used for the cost of replies that name no model."""
+        """Returns the name under which a price table lists the judge's model; an empty text if this name
+        is not known. The price is used for the cost of replies that name no model."""
         name: object = getattr(self.judge, "model_name", None)
         return name if isinstance(name, str) else self.name or ""
 
@@ -104,8 +104,8 @@ class Company:
     """A ``Company`` records whether a judgement uses an opinion from a request with several answers. Such
     an opinion may depend on the other answers in the request (its company).
 
-    The object is in a context variable. So this is recorded even if a user's predicate drops the opinion
-    or puts it into an object of its own.
+    The object is in a context variable. So the use of the opinion is recorded even if a user's predicate
+    drops the opinion or puts it into an object of its own.
     """
 
     is_mixed: bool = False

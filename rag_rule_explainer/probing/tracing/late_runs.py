@@ -116,8 +116,8 @@ class LateRuns:
 def _send(sending: Any) -> None:
     """Sends a run that this module has made.
 
-    While the run is sent, the context variables that ``as_sent`` reads are None, so that ``as_sent``
-    does not change this run. It must change only the application's own runs.
+    While the run is sent, the context variables that ``as_sent`` reads are None, so that ``as_sent`` does
+    not change this run. The function ``as_sent`` must change only the application's own runs.
     """
     token = _explained.set(None)
     try:

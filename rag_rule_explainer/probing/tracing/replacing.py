@@ -20,8 +20,8 @@ class Replacing:
     Thread-safe.
 
     ``wanted``: a function that returns the methods to replace, each as its class, its name and a function
-    that makes the replacement. It is called at the start of every block, since a class may have been
-    imported after the block before.
+    that makes the replacement. This function is called at the start of every block, because a class may
+    have been imported since the last block.
     """
 
     def __init__(self, wanted: Callable[[], Iterable[tuple[type, str, MakeReplacement]]]) -> None:

@@ -29,8 +29,8 @@ _MARKS = {RuleKind.RETENTION: ("●", "retained"), RuleKind.OMISSION: ("○", "o
 
 
 def labels_of(explanation: Explanation) -> dict[str, list[tuple[str, Finding]]]:
-    """Returns, by the id of a source, the rules that name it, each after its label, such as "R1" for the
-    first retention rule. Sources that no rule names are missing."""
+    """Returns the rules that name each source, by the id of the source. Each rule comes after its label,
+    such as "R1" for the first retention rule. Sources that no rule names are left out."""
     named: dict[str, list[tuple[str, Finding]]] = {}
     for label, rule in _labelled(explanation):
         for identity in rule.sources:
@@ -114,8 +114,9 @@ def importance_table(explanation: Explanation) -> Markup:
 
 
 def rule_matrix(explanation: Explanation) -> Markup:
-    """Returns a table with a row for each rule and a column for each source. It is used if there are too
-    many sources to draw a diagram of all subsets; otherwise, or without rules, the result is empty."""
+    """Returns a table with a row for each rule and a column for each source. This table is used if there
+    are too many sources to draw a diagram of all subsets. Otherwise, or without rules, the result is
+    empty."""
     named = list(labels_of(explanation))
     rules = [*explanation.rules][:_MOST_ROWS]
     if len(explanation.units) <= MOST_DRAWN or not named:
@@ -149,9 +150,10 @@ def _matrix_rows(rules: list[Finding], order: list[SourceRecord]) -> Iterator[Ma
 
 
 def _badges(labels: list[str], badges: dict[str, Markup]) -> Markup:
-    """Returns the badges that stand beside a source: one for each rule that names it, such as "R1". If
-    there are more than ``2 * _MOST_BADGES``, only the first ``_MOST_BADGES`` of each kind of rule are
-    shown, and the others are counted. ``badges``: the HTML of each badge by its label."""
+    """Returns the badges that are shown beside a source: one for each rule that names the source, such as
+    "R1". If there are more than ``2 * _MOST_BADGES`` of them, only the first ``_MOST_BADGES`` of each
+    kind of rule are shown, and the other badges are counted. ``badges``: the HTML of each badge by its
+    label."""
     if len(labels) <= 2 * _MOST_BADGES:
         return joined_markup(badges[label] for label in labels)
     shown: list[str] = []

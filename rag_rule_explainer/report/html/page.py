@@ -113,8 +113,8 @@ def _listed(section: Section) -> Markup:
 
 
 def embedded_json(explanation: Explanation) -> str:
-    """Returns the explanation as JSON for a ``script`` element. It contains no ``<``, so no HTML parser
-    finds the end of the element inside it."""
+    """Returns the explanation as JSON for a ``script`` element. The JSON contains no ``<``, so no HTML
+    parser finds the end of the element inside the JSON."""
     try:
         text = explanation.model_dump_json()
     except PydanticSerializationError:  # the explanation has lone surrogates, which UTF-8 cannot write

@@ -1,5 +1,5 @@
 """This module draws the subsets of an explanation as an image that needs no styles and no scripts of a
-page. It is for notebooks, and for pages that were not made by this package. Its colours can be
+page. The image is used in notebooks, and in pages that were not made by this package. Its colours can be
 distinguished on light and on dark backgrounds."""
 
 from collections.abc import Iterator, Mapping

@@ -45,8 +45,9 @@ class Probes:
     with_full: bool = True
 
     def replays(self, noise: Noise) -> int:
-        """Returns the number of replays for these probes. With votes, it is larger than the number of
-        probes, because several answers are drawn for a subset. ``noise``: the settings of the votes."""
+        """Returns the number of replays for these probes. With votes, the number of replays is larger
+        than the number of probes, because several answers are drawn for a subset. ``noise``: the settings
+        of the votes."""
         agreeing = noise.count.soonest(0, 0)
         if self.border is None:
             return self.subsets * noise.samples
