@@ -283,8 +283,7 @@ class _Run:
         await self.store.note_the_application()
 
     async def _conclude(self, searching: Searching) -> None:
-        """Compares replays with earlier replays, ends traces, and stores the data that later explanations
-        need."""
+        """Compares replays with earlier replays, ends traces, and stores data for later explanations."""
         session, tracked = self.session, searching.tracked_searches
         await try_promoting_beside(tracked, searching.baseline, session, self.sampler)
         if (fidelity := self.store.fidelity) is not None:
