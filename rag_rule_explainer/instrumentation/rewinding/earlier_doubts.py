@@ -39,8 +39,8 @@ def note_doubt(application: object, place: str) -> None:
     key = id(lasting)
 
     def forget(reference: "ref[Any]") -> None:
-        # The garbage collector may call this while the same thread holds the lock, so the lock cannot be
-        # taken.
+        # The garbage collector may call this function while the same thread holds the lock, so this
+        # function must not wait for the lock.
         found = _known.get(key)
         if found is not None and found.application is reference:
             _known.pop(key, None)

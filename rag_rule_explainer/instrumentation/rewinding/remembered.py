@@ -40,8 +40,8 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
     key = id(kept.node.thing)
 
     def forget(reference: object) -> None:
-        # The garbage collector may call this while the same thread holds the lock, so the lock cannot be
-        # taken.
+        # The garbage collector may call this function while the same thread holds the lock, so this
+        # function must not wait for the lock.
         found = _known.get(key)
         if found is not None and found.holder is reference:
             _known.pop(key, None)

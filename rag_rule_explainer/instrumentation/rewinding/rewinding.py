@@ -171,8 +171,10 @@ class Rewinding:
 
     @contextmanager
     def earlier(self, sources: Iterable[str] = ()) -> Generator[None, None, None]:
-        """Makes the application's state that of before the baseline for the duration of the block. At the
+        """Gives the application the state from before the baseline for the duration of the block. At the
         end of the block, restores the state from before the block.
+
+        ``sources``: the ids of the sources of the replay that runs in the block.
         """
         changes = list(self._changes.found())
         new = {id(cached): renewed(cached) for cached in self._changes.grown_caches()}

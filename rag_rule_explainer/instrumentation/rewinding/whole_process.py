@@ -23,7 +23,7 @@ from .system_settings import asked_of_the_system
 from .values import is_plain
 
 _LONGEST = 100
-"""The maximum number of characters of a text that is taken for the name of a logger."""
+"""A text counts as the name of a logger only if it has at most this many characters."""
 _OF_LOGGING = frozenset(
     {
         *("isEnabledFor", "getEffectiveLevel", "level", "disabled", "propagate", "filters"),

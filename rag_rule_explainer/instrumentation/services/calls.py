@@ -159,7 +159,8 @@ class Effects:
     writes: bool
     """True if the call may change what the service stores."""
     both: bool = True
-    """True if a call that writes counts as a read too, because its reply may depend on what is stored."""
+    """True if a call that writes also counts as a read, because its reply may depend on the stored
+    data."""
     form: str | None = None
     """The request without texts of the run, which is equal for requests that differ only in these texts;
     None if the call is of a known kind, such as SQL."""
