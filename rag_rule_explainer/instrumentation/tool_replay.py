@@ -26,8 +26,8 @@ OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any
 """The treatment of a tool call that the baseline did not make: "unknown" ends the replay, "live" runs the
 tool, a function returns its result."""
 _PATIENCE = 20
-"""The number of ``NewToolCall`` errors that an application may catch before it is stopped. After that,
-``ReplayEnded`` is raised, which it cannot catch by ``except Exception``."""
+"""The number of ``NewToolCall`` errors that an application may catch. The next error is a
+``ReplayEnded``, which the application cannot catch by ``except Exception``."""
 _NEW = (
     "the replay was ended at a tool call that the baseline did not make, so that no tool runs: {call} "
     "(safe_tools=[{name!r}] lets the tool run, on_new_tool_call= answers in its place, and "
@@ -122,8 +122,8 @@ class ToolRecord:
         return [*own, *(deeper for each in own for deeper in self.inside(each.at))]
 
     def outcome(self, key: str, place: int) -> ToolOutcome | None:
-        """Returns the outcome of a call with this key; None if the baseline made fewer such calls.
-        ``place``: the number of the call among equal calls, counted from 0."""
+        """Returns the outcome of the call with this key that has the number ``place`` among equal calls,
+        counted from 0. Returns None if the baseline made fewer equal calls."""
         with self._guard:
             known = self._outcomes.get(key, [])
             return known[place] if place < len(known) else None
@@ -143,21 +143,23 @@ class ToolReplay:
     """The outcome of a call that is not in the record: "unknown" ends the replay, "live" runs the tool, a
     function gives the result."""
     omitting: Omits | None = None
-    """Removes omitted sources from results; None if no result contains sources."""
+    """The object that removes omitted sources from results; None if no result contains sources."""
     cut: str = ""
-    """The reason why the replay was ended; empty if it was not."""
+    """The reason why the replay was ended; empty if the replay was not ended."""
     late: list[ToolCall] = field(default_factory=list[ToolCall])
-    """The tool calls that were tried after the end."""
+    """The tool calls that the application tried to make after the end of the replay."""
     others: dict[str, str] = field(default_factory=dict[str, str])
-    """By the name of a tool: a hint for messages that the baseline called another tool of this name."""
+    """A hint for error messages, by the name of a tool: it says that the baseline called a different tool
+    with this name."""
     uncertain: set[str] = field(default_factory=set[str])
-    """The names of tools that may differ from the tools of these names that the baseline called."""
+    """The names of tools in the replay that may differ from the tools with the same names in the
+    baseline."""
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def key_of(self, name: str, given: object, tool: object, made: MadeTools) -> str:
-        """Returns the key of a call of the replay, which is that of an equal call of the baseline.
+        """Returns the key of a call of the replay. An equal call of the baseline has the same key.
         ``given``: the arguments, and the name of the attribute by which the tool was called; ``tool``:
         the tool, or its function; ``made``: the tools that the replay made itself."""
         found = self.record.tools.recognised(name, tool, made)
@@ -169,7 +171,7 @@ class ToolReplay:
 
     def outcome(self, call: ToolCall, key: str) -> ToolOutcome | None:
         """Returns the outcome that the call gets without a run of its tool; None if the tool is to run.
-        Raises NewToolCall if the replay ends here. ``key``: the key of the call, equal for equal
+        Raises NewToolCall if the replay ends at this call. ``key``: the key of the call, equal for equal
         calls."""
         if self.cut:
             self.late.append(call)
@@ -204,7 +206,8 @@ class ToolReplay:
 
     def check(self) -> None:
         """Raises an error if the replay was already ended, because the application may have caught the
-        first error: NewToolCall, or ReplayEnded after more than ``_PATIENCE`` of these errors."""
+        first error. The error is NewToolCall, or ReplayEnded if the application has caught more than
+        ``_PATIENCE`` errors."""
         if not self.cut:
             return
         with self._guard:
@@ -216,10 +219,11 @@ class ToolReplay:
 @dataclass(frozen=True, slots=True)
 class UsedTool:
     """A ``UsedTool`` is a tool call of a run. ``outcome``: the result that the call gets if the tool must
-    not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if that
-    is not stored. ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of
-    the replay; None in the baseline, and for a tool that retrieves. ``at``: the moment of the call.
-    ``is_own``: False if another tool called the function of this one, which is no call of its own."""
+    not run; None if the tool is to run. ``record``: stores the outcome of a tool that ran; None if the
+    outcome is not stored. ``key``, ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the
+    calls of the replay; None in the baseline, and for a tool that retrieves. ``at``: the moment of the
+    call. ``is_own``: False if another tool called the function of this tool directly; that does not count
+    as a call of this tool."""
 
     call: ToolCall | None
     record: ToolRecord | None
@@ -232,8 +236,8 @@ class UsedTool:
     is_own: bool = True
 
     def noted(self, result: Any) -> Any:
-        """Records the result of a tool that ran. Returns the result that the application gets: in a
-        replay, the omitted sources are removed from it."""
+        """Records the result of a tool that ran. Returns the result that the application gets; in a
+        replay, this is the result without the omitted sources."""
         if self.record is not None and self.call is not None:
             outcome = ToolOutcome(result, at=self.at)
             self.record.note(self.call, self.key, outcome, self.replies, self.within, is_own=self.is_own)

@@ -49,7 +49,7 @@ class Deadlines:
         task is running. The caller must call ``end`` when the task is done."""
         if self.seconds == inf:
             return None
-        if self._loop is None:  # it is remembered, because looking it up for each replay takes longer
+        if self._loop is None:  # the loop is stored, because looking it up is slow
             self._loop = asyncio.get_running_loop()
             self._now = self._loop.time
         task = asyncio.current_task(self._loop)
@@ -76,15 +76,16 @@ class Deadlines:
         if begun is None:
             return False
         times = self._cancelled.pop(task, 0)
-        uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)  # exists from Python 3.11 on
+        uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)  # since Python 3.11
         for _ in range(times):
             if uncancel is not None:
                 uncancel()
         return times > 0 and _pending(task) <= begun[1]
 
     def check_end(self, task: RunningTask | None) -> None:
-        """Ends the count of a task that returned a value. Raises UnusableReply if the task was cancelled
-        because it took too long: it caught the cancellation, and its value is no answer."""
+        """Ends the count of a task that returned a value. Raises UnusableReply if the task was
+        cancelled because it took too long. The task has then caught the cancellation, and its value is
+        no answer."""
         if self.end(task):
             raise self.passed()
 

@@ -16,8 +16,8 @@ from .recorded import recorded, recorded_judgement
 from .tracked_search import TrackedSearch
 
 Seen: TypeAlias = Sequence[tuple[RuleKind, TrackedSearch, Probe]]
-"""The probes of one arrangement (an ordered list of sources), each with the kind of rule and the search
-for which it was made."""
+"""The probes of one arrangement (an ordered list of sources). Each probe comes with the kind of rule and
+the search for which the probe was made."""
 
 
 def probe_records(
@@ -110,8 +110,8 @@ def _voted_record(seen: Seen) -> ProbeRecord:
     )
     if not ballots:
         return plain
-    # The votes for both kinds of rule use the same numbered samples. So the vote with the most samples
-    # contains the samples of the other one.
+    # The votes for both kinds of rule use the same numbered samples. So the vote with more samples
+    # contains all samples of the other vote.
     replies = max((ballot.replies for ballot in ballots), key=len)
     votes = {kind: tracked.votes(probe) for kind, tracked, probe in seen}
     # Reports show the first answer beside the verdict of the vote, so the first answer must itself have

@@ -52,8 +52,8 @@ class Node:
 
     ``holder``: the node of the object that refers to this one; None for the application. ``name``: the
     holder's attribute or variable that refers to this one. ``steps``: the number of library objects at
-    the end of the path to this object, including the object itself. ``contents``: its parts, such as its
-    attributes, each with its content.
+    the end of the path to this object, including the object itself. ``contents``: the parts of the
+    object, such as its attributes, each with its content.
     """
 
     thing: Any
@@ -66,13 +66,14 @@ class Node:
     @property
     def is_passed_by(self) -> bool:
         """Returns True for a collection, and for a function that the user did not write, such as the
-        wrapper of a decorator. Messages do not name such an object, but the object that refers to it."""
+        wrapper of a decorator. Messages do not name such an object. They name the object that refers to
+        it."""
         is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
         return is_wrapper or isinstance(self.thing, _COLLECTIONS)
 
     def names(self) -> Iterator[str]:
-        """Yields the names on the path from this node back to the nearest object that messages can name:
-        an object that is no collection, no wrapper and no library's object."""
+        """Yields the names on the path from this node back to the nearest object that messages can name.
+        Messages do not name collections, wrappers and objects of libraries."""
         node: Node | None = self
         while node is not None:
             if node.name:
@@ -90,8 +91,9 @@ class Node:
         return node
 
     def object(self) -> Any:
-        """Returns the object of this node. For a collection or a wrapper function, returns the nearest
-        object on the path to it that is neither, and to which it therefore belongs."""
+        """Returns the object of this node. For a collection or a wrapper function, returns the object to
+        which it belongs: the nearest object on the path that is neither a collection nor a wrapper
+        function."""
         return self.of_object().thing
 
 

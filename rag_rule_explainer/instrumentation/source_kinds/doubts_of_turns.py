@@ -1,5 +1,5 @@
-"""This module holds the texts for doubts about omitted turns and sections that the application has as
-data: in its input or in its memory."""
+"""This module has the texts of notes about omitted turns and sections that the application still has: in
+its input, in its memory, or in a file."""
 
 import re
 
@@ -41,14 +41,15 @@ _UNREADABLE = (
 
 
 def still_held(identity: str, kind: SourceKind) -> str:
-    """Returns the note that an omitted source was only left out of requests. ``kind``: "turns" if the
-    input has it, "memory" if the application remembers it, "examples" if it is read somewhere."""
+    """Returns a note that an omitted source was removed only from the requests, and that the application
+    still has it. ``kind``: "turns" if the source is in the input, "memory" if it is in the application's
+    memory, "examples" if the application reads it elsewhere, such as from a file."""
     return _HELD[kind].format(source=identity)
 
 
 def copied_beside(identity: str, copy: Copy) -> str:
-    """Returns the note that an omitted turn was taken out of the messages alone. ``copy``: the place that
-    has, or may have, the turn a second time."""
+    """Returns a note that an omitted turn was removed only from the messages, and that a copy of the turn
+    may remain. ``copy``: describes this copy, and where it was found."""
     told = {"source": identity, "where": repr(printable(copy.path)), "pattern": re.escape(copy.path)}
     if not copy.text:
         return _UNREADABLE.format(**told)

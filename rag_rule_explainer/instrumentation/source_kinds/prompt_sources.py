@@ -1,6 +1,6 @@
 """This module makes sources of parts of the requests to models: sections of the instructions, examples,
-memories and earlier turns of the conversation. ``prompt_omitting`` removes the omitted ones from
-requests.
+memories and earlier turns of the conversation. The module ``prompt_omitting`` removes omitted sources
+from requests.
 
 Only the first request of the baseline is read. A turn is a message of the user with everything up to the
 user's next message: the model's replies, and the results of tools.
@@ -33,19 +33,20 @@ class PromptEditing(Protocol):
     def edited(
         self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE
     ) -> Sequence[str | None]:
-        """Returns the text that each message is sent with; None for a message that is not sent.
-        ``beside``: what the request has besides these texts."""
+        """Returns the text with which each message is sent; None for a message that is not sent.
+        ``beside``: the parts of the request that are not texts of messages."""
         ...
 
 
 @dataclass(slots=True, eq=False)
 class FirstPrompt:
-    """A ``FirstPrompt`` records the requests of a baseline to models, and changes none. ``messages``:
-    those of the first request. ``dropped``: the messages of the first request that a later request of the
-    same conversation lacks. ``requests``: all requests. ``memories``: looks for turns in what the
-    application itself holds or reads. ``keeps_models``: True if replays get recorded replies, so that
-    their requests have to be compared with these. ``varying``: the places of volatile parts of requests
-    that differed although nothing was omitted, see ``RecordedRequests``."""
+    """A ``FirstPrompt`` records the requests of a baseline to models, and does not change them.
+    ``messages``: the messages of the first request. ``dropped``: the messages of the first request that
+    are missing in a later request of the same conversation. ``requests``: all requests. ``memories``:
+    searches for turns in the application's own data. ``keeps_models``: True if replays get recorded
+    replies, so that the models of their requests have to be compared with the models of the baseline.
+    ``varying``: the places of parts of requests that differed although nothing was omitted, see
+    ``RecordedRequests``."""
 
     memories: OwnMemories = field(default_factory=OwnMemories)
     messages: tuple[PromptMessage, ...] = ()
@@ -66,8 +67,9 @@ class FirstPrompt:
         return [each.text for each in messages]
 
     def requests_of(self, exchanges: Iterable[Exchange]) -> list[SentRequest]:
-        """Returns the requests of these exchanges, in order. Leaves out an exchange that was not made of
-        messages. Requests that were made at the same time are told apart by their texts."""
+        """Returns the requests of these exchanges, in order. Leaves out an exchange whose request has no
+        messages. If requests were made at the same time, their texts show to which exchange each request
+        belongs."""
         left, found, before = list(self.requests), list[SentRequest](), 0
         for each in exchanges:
             earlier = [one for one in left if one.at < each.at]
@@ -88,14 +90,16 @@ class PromptSources:
     ``sections``: the text of each source that is a section of the instructions, by id. ``omit``: "remove"
     if nothing remains of an omitted source, "blank" if its messages remain without their texts.
     ``dropped``: the ids of the turns that are incomplete in a later request of the baseline. ``held``:
-    the kind of each source that the application holds as data, by id: "turns" for what is in the input,
-    "memory" for what it remembers, "examples" for what it has read somewhere. Sources that are constants
-    of the application are not in it. ``beside``: for each turn that the application has a second time, in
-    what is neither its input nor a memory of the framework, the place of it."""
+    the kind of each source that the application has as data, by id: "turns" for a source in the input,
+    "memory" for a source in a memory, "examples" for a source that the application read elsewhere, such
+    as from a file. Constants of the application are not included. ``beside``: the place of the second
+    copy of a turn, by the turn's id, if this copy is neither in the input nor in a memory of the
+    framework."""
 
     sources: tuple[Source, ...]
     omit: Omit
-    """Is "remove" if an omitted source is removed, "blank" if its messages remain with empty texts."""
+    """This is "remove" if an omitted source is removed, and "blank" if its messages remain with empty
+    texts."""
     messages: tuple[PromptMessage, ...] = ()
     """The request's messages."""
     groups: dict[str, tuple[PromptMessage, ...]] = field(
@@ -119,7 +123,7 @@ class PromptSources:
         dropped: Collection[PromptMessage] = (),
     ) -> "PromptSources":
         """Returns the sources of these ``kinds`` in a request. ``messages``: the messages of the request;
-        ``dropped``: those of them that a later request of the same conversation does not have.
+        ``dropped``: the messages among them that are missing in a later request of the same conversation.
         ``kind_of``: returns the kind of a turn; its argument is the list of the texts of the user and the
         model in the turn. A section that is in the input has the kind "turns" in ``held``."""
         made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
@@ -144,7 +148,7 @@ class PromptSources:
 
     @property
     def spoken(self) -> tuple[PromptMessage, ...]:
-        """Returns the messages that are no instructions."""
+        """Returns the messages that are not instructions."""
         return tuple(each for each in self.messages if not is_system(each))
 
     @property
@@ -159,7 +163,7 @@ class PromptSources:
     @property
     def texts(self) -> frozenset[str]:
         """Returns the texts of the messages that are sources. Leaves out a text if a message that is no
-        source has it too, for example because the user asks the same question again."""
+        source has the same text, for example because the user asks the same question again."""
         owned = Counter(each.text for group in self.groups.values() for each in group)
         return frozenset(owned - (Counter(each.text for each in self.spoken) - owned))
 

@@ -1,6 +1,6 @@
-"""This module checks that a replay of the next action gets a recorded reply only for the request that got
-this reply in the baseline. If an earlier turn is omitted, the application may make other or fewer
-requests, or make them in another order."""
+"""This module is used if the next action of an agent is explained. It checks that a replay gets a
+recorded reply only for a request that got this reply in the baseline. If an earlier turn is omitted, the
+application may make other or fewer requests, or make them in another order."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -35,24 +35,24 @@ _PERHAPS_ANOTHER = (
 )
 
 CutTexts = Callable[[Sequence[PromptMessage]], Sequence[str | None]]
-"""A function that gets messages and returns the text of each without the omitted sources; None for a
-message of which nothing is left."""
+"""A function that gets messages, and returns the text of each message without the omitted sources. The
+text is None if nothing of the message is left."""
 VolatilePlace = tuple[int, int, int]
-"""The place of a volatile part: the number of its request, of its message (-1 for the parameters), and of
-the part in the message."""
+"""The place of a volatile part, such as a time, in the requests: the number of the request, the number of
+the message (-1 for the parameters of the request), and the number of the part in the message."""
 
 _RESULTS = ("tool", "function")
 _SERVED = "\0"
-"""This character replaces the text of a source that a search or a tool returned."""
+"""This character replaces, in a message, the text of a source that a search or a tool returned."""
 _AROUND = re.compile(r"[^\w\0]*\0[^\w]*")
-"""Matches the text of such a source with the characters around it that belong to it, such as bullets and
-commas."""
+"""Matches a ``_SERVED`` character (which stands for the text of a source), together with the bullets,
+commas and spaces around it."""
 _PERHAPS = r"[^\w]*"
 
 
 class Fault(NamedTuple):
-    """A ``Fault`` is the reason why a recorded reply may be none to the request that gets it.
-    ``is_sure``: True if it is certainly no reply to it."""
+    """A ``Fault`` says why (``why``) a request perhaps needs another reply than the recorded one.
+    ``is_sure``: True if the recorded reply certainly does not belong to the request."""
 
     why: str
     is_sure: bool
@@ -75,8 +75,8 @@ class RecordedRequests:
     ids. ``served``: the texts of the sources that searches and tools return. They are ignored in the
     comparison, because the replay may lack some of them. ``results``: returns the texts of results that
     tools have returned to the replay or to the baseline. ``varying``: the places of volatile parts, such
-    as times, that differed in a replay in which nothing was omitted: they have no meaning. All replays of
-    a baseline share it.
+    as times, that differed in a replay in which nothing was omitted. Differences at these places are
+    ignored. All replays of a baseline share this set.
     """
 
     requests: Sequence[SentRequest]
@@ -102,10 +102,10 @@ class RecordedRequests:
         cut: CutTexts,
         beside: BesideTexts = NOTHING_BESIDE,
     ) -> Fault | None:
-        """Returns why the recorded reply that the request gets may be no reply to it; None if it is one,
-        or if the request gets no recorded reply. Must be called once for each request of the replay, in
-        order. ``texts``: the texts with which the messages are sent; ``cut``: removes the omitted sources
-        from the baseline's requests."""
+        """Returns the reason why the recorded reply may not belong to the request. Returns None if the
+        reply belongs to it, or if there is no recorded reply for it. Must be called once for each request
+        of the replay, in order. ``texts``: the texts with which the messages are sent; ``cut``: removes
+        the omitted sources from the baseline's requests."""
         place, self._made = self._made, self._made + 1
         if place >= len(self.requests):
             return None
@@ -124,8 +124,9 @@ class RecordedRequests:
         )
 
     def fault_of_parameters(self, place: int, now: str) -> Fault | None:
-        """Returns the same as ``fault``, or None, for the parameters of a request, such as the tools that
-        the model may call."""
+        """Returns the reason why the recorded reply may not belong to a request with these parameters,
+        such as the tools that the model may call. Returns None if there is no such reason. ``place``: the
+        number of the request, counted from 0; ``now``: its parameters."""
         was = self.parameters[place] if place < len(self.parameters) else now
         if self.steady(was) != self.steady(now):
             return Fault(OTHER_REQUEST, is_sure=True)
@@ -140,8 +141,9 @@ class RecordedRequests:
         return None
 
     def _changed(self, was: str, now: str) -> list[tuple[int, str, str]]:
-        """Returns the volatile parts that differ between two texts, each with its number. Where the texts
-        have different numbers of such parts, sources are missing between them."""
+        """Returns the volatile parts, such as times, that differ between two texts, each with its number
+        in the text. If the numbers of volatile parts are not equal, returns the parts of ``now`` that are
+        not in ``was``, with the number -1."""
         parts = [self._volatile_in(each) for each in (was, now)]
         if len(parts[0]) != len(parts[1]):
             left = [each for each in parts[1] if each not in parts[0]]
@@ -155,8 +157,9 @@ class RecordedRequests:
         return self.steady.volatile_in(text)
 
     def _is_same(self, was: _Text, now: _Text) -> bool:
-        """Returns True iff two messages are equal up to volatile parts, except that the second may lack
-        served sources, with the signs around them."""
+        """Returns True iff two messages are equal, except for volatile parts such as times. Sources
+        that a search or a tool returned, and the characters around them, may be missing in the second
+        message."""
         if self._dense(was.beside) != self._dense(now.beside):
             return False
         if was.role in _RESULTS and self._are_results(was.text, now.text):
@@ -167,15 +170,15 @@ class RecordedRequests:
         return re.fullmatch(_PERHAPS.join(map(re.escape, _AROUND.split(known))), left) is not None
 
     def _are_results(self, was: str, now: str) -> bool:
-        """Returns True iff both texts are results of tools, in which sources may be missing."""
+        """Returns True iff both texts are results of tools, in which different sources may be missing."""
         if not self.served:
             return False
         results = {self._dense(each) for each in self.results()}
         return {self._dense(was), self._dense(now)} <= results
 
     def _own(self, text: str) -> str:
-        """Returns a message's text without white space, in which ``_SERVED`` stands for each source that
-        was served."""
+        """Returns a message's text without white space. The text of each source that a search or a tool
+        returned is replaced by ``_SERVED``."""
         own = self._dense(text)
         for each in sorted(map(self._dense, self.served), key=len, reverse=True):
             own = own.replace(each, _SERVED) if each else own
