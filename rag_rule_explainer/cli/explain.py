@@ -51,8 +51,8 @@ the negation of the first."""
 
 
 def explained_or_verified(request: SearchRequest, settings: Settings, rule: AskedRule = None) -> Any:
-    """Returns the result that ``rule`` asks for: the explanation of the answer, the verification of one
-    rule, the check of citations, or a recheck."""
+    """Returns the explanation of the answer, the verification of one rule, the check of the answer's
+    citations, or a recheck. The command tells which one by ``rule``."""
     return explained_incident(request, settings, conditions_of(request), request.incident(), rule)
 
 

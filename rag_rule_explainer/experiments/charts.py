@@ -129,7 +129,7 @@ def _curves(rows: Sequence[EfficiencyRow], column: str, miners: Sequence[WalkedM
 def _draw_bars(
     rows: Sequence[EfficiencyRow], sizes: Sequence[int], subject: str, path: Path
 ) -> Iterator[Path]:
-    """Draws the nodes that both Mono Rule Miners visit, beside those that the Dual Rule Miner visits."""
+    """Draws how many nodes the two Mono Rule Miners visit, beside how many the Dual Rule Miner visits."""
     parts = [_values(rows, miner, lambda row: row.explored) for miner in (*_MONOS, WalkedMiner.DUAL)]
     without = WalkedMiner.DUAL_WITHOUT_MEMORY
     parts.append(_values(rows, without, lambda row: row.repeated / (1 << row.n)))

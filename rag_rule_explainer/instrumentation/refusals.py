@@ -125,8 +125,8 @@ class Refusals:
         return f"{NOTHING_COMPARED}{seen}: the application may remember it from another run. {ways_out}"
 
     def counts(self, counted: Counted) -> str:
-        """Returns the doubt for a number or flag that every run changes and that the application
-        reads."""
+        """Returns a warning about a number or flag that every run changes and that the application
+        reads, such as a counter."""
         return (
             f"{NOTHING_COMPARED}{counted.place} changes with every run (from {counted.was!r} to "
             f"{counted.came!r} in a replay on all sources), and the application's code reads it, so "

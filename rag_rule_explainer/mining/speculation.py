@@ -59,8 +59,8 @@ class Speculation:
         self._singles = [0, 0]
         self._others = [0, 0]
         # The hazard of a guess is the negative logarithm of the probability that the guess is not wasted.
-        # Each ancestor without a verdict adds one of the following two amounts to the hazard. The amounts
-        # are read often and change only with a verdict, so they are stored.
+        # Each larger antecedent without a verdict adds one amount to it: ``_by_single`` if it leaves out one
+        # source, and else ``_by_other``. These are read often and change only with a verdict.
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()

@@ -23,8 +23,9 @@ the search for which the probe was made."""
 def probe_records(
     keys: Sequence[ArrangementKey], searches: Sequence[TrackedSearch], *, voted: bool
 ) -> Iterator[ProbeRecord]:
-    """Yields a record for each arrangement (an ordered list of sources) with one of these keys. A record
-    has the answer and the verdict of each search. ``voted``: True if verdicts may be votes."""
+    """Yields a record for each arrangement (an ordered list of sources). ``keys``: the keys of the
+    arrangements. A record has the answer and the verdict of each search. ``voted``: True if a verdict may
+    be the majority of several answers."""
     tracked_searches = [(tracked.search.kind, tracked, tracked.probes) for tracked in searches]
     if voted:
         for key in keys:

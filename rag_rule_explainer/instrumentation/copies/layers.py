@@ -33,8 +33,8 @@ first."""
 
 
 def put_on(user: object, owner: type, name: str, method: Any, replacement: Any) -> None:
-    """Replaces the method ``name`` of the class ``owner`` for a user. ``method``: the present method;
-    None if the class itself does not define it."""
+    """Replaces the method ``name`` of the class ``owner`` by ``replacement``. ``user``: the object that
+    needs the replacement. ``method``: the present method; None if the class itself does not define it."""
     with _lock:
         _layers.setdefault((owner, name), []).append(_Layer(user, method, replacement))
         setattr(owner, name, replacement)

@@ -66,8 +66,8 @@ class Refetching(Generic[Item]):
         self._brought = brought
 
     def changed(self, found: Sequence[Item]) -> ChangedItems:
-        """Returns the items that the same search would find in the changed corpus, in the order of
-        ``found``."""
+        """Returns the items that the same search would find in the changed corpus. ``found``: the items
+        that it found before the change. An item that replaces another one has its position."""
         change = self.refetch.change
         items, missing, replaced = list[Item](), 0, 0
         for item, source in zip(found, self._identify([found])[0], strict=True):

@@ -46,7 +46,7 @@ class Wide(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Returns the new number of results; 0 if it is not known."""
+        """Returns the number of results that the wider search asks for; 0 if it is not known."""
         value = self.raised.rpartition("=")[2]
         return int(value) if value.isdecimal() else 0
 

@@ -98,7 +98,7 @@ class Lasting:
         self._sticking = sticking_in(after, reading, self.emptied)
         self._start = {each.name: contents_of(after, each.name) for each in self._sticking}
         for each in self._sticking:
-            # If the baseline changed the value, this is recorded now. The replays may not change the
+            # If the baseline changed the value, this is recorded now. Perhaps no replay changes the
             # value again, and then no later comparison would show the change.
             was = contents_of(self.before, each.name)
             if not each.keyed and (is_missed or was != self._start[each.name]):
