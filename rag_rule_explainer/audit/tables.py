@@ -166,8 +166,8 @@ class _Reading:
         keys: Mapping[str, DocumentKey],
         rows: Mapping[DocumentKey, DocumentRow],
     ) -> "_Reading":
-        """Returns a ``_Reading`` of one question of the audited log. ``keys``: the document for each id in
-        the question. ``rows``: the row of each document in the whole log."""
+        """Returns a ``_Reading`` of one question of the audited log. ``keys``: the document for each id
+        in the question. ``rows``: the row of each document in the whole log."""
         rules = [
             _Rule(
                 each.kind,

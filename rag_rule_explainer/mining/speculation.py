@@ -59,8 +59,8 @@ class Speculation:
         self._singles = [0, 0]
         self._others = [0, 0]
         # The hazard of a guess is the negative logarithm of the probability that the guess is not wasted.
-        # Each larger antecedent without a verdict adds one amount to it: ``_by_single`` if it leaves out one
-        # source, and else ``_by_other``. These are read often and change only with a verdict.
+        # Each larger antecedent without a verdict adds one amount to it: ``_by_single`` if it leaves out
+        # one unit, and else ``_by_other``. The two are read often and change only with a verdict.
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()

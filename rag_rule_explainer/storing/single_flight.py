@@ -52,7 +52,8 @@ class FlightBatch:
     back. ``wanted``: the flights whose answer is looked up; if it is not stored, its claim is requested.
     ``renewed``: the flights whose claim gets more time. ``recalls``, ``remembers``: the judgements to
     look up and to store. ``openings``: the digests of questions. All keys that the store has for these
-    questions are read, so that a claim for another key is granted without asking the store. ``outcomes``: each request with its outcome.
+    questions are read, so that a claim for another key is granted without asking the store.
+    ``outcomes``: each request with its outcome.
     """
 
     puts: list[Put] = field(default_factory=list[Put])

@@ -1,4 +1,4 @@
-"""This module defines ``Client``: what is known about the responses of one search client, such as Qdrant's.
+"""This module defines ``Client``, which knows the responses of one kind of search client, as Qdrant's.
 
 A ``Client`` splits a response into its results (the items), and builds a response from some of them.
 """
