@@ -186,7 +186,7 @@ class NoBackfill(RagRuleError):
 
 class CallbackFailed(RagRuleError):
     """This error says that a function which a caller gave to an audit raised an error, which ended the
-    audit. ``audit``: what was found by then, an ``Audit``; None if that is not known."""
+    audit. ``audit``: the ``Audit`` with the results so far; None if they are not known."""
 
     PAGE = "CallbackFailed"
     audit: Any = None
@@ -198,8 +198,8 @@ class Undecided(RagRuleError):
 
 
 class NotSent(RagRuleError):
-    """This error says that a tracing tool did not take annotations. The message names the reason, and how
-    many were sent before it."""
+    """This error says that a tracing tool did not take annotations. The message names the reason, and
+    says how many annotations were sent before the failure."""
 
     PAGE = "NotSent"
 

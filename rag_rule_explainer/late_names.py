@@ -1,7 +1,8 @@
 """This module imports names when they are first used, so that the package itself is imported fast.
 
-It also has a table of functions by name. Methods of results call these functions, so that an explanation
-can have a method that writes a report although its module does not import the module of reports.
+It also has a table of functions by name. Methods of results call the functions in this table. So an
+explanation can have a method that writes a report, although the module of explanations does not import
+the module of reports.
 """
 
 import sys

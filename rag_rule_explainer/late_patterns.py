@@ -1,7 +1,7 @@
 """This module compiles regular expressions when they are first used.
 
-The modules that recognise citations and refusals have some hundred patterns. To compile them all takes a
-fifth of the time in which a process starts, and most explanations use few of them.
+The modules that recognise citations and refusals have about a hundred patterns. Compiling all of them
+would take a fifth of the time in which a process starts, and most explanations use only a few patterns.
 """
 
 import re
@@ -21,7 +21,7 @@ class _Late:
         self._as_given = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # copying looks up such names; no pattern has them
+        if name.startswith("_"):  # ``copy`` looks up such names; no pattern has them
             raise AttributeError(name)
         found = getattr(self._compiled(), name)
         # From now on, Python finds this attribute on the object and does not call __getattr__ for it.

@@ -34,8 +34,9 @@ keys."""
 AnyMask = TypeVar("AnyMask", bound=int)
 
 FAMILY_LIMIT = 20
-"""The maximum number of units (sources, or groups of tied ones) for which families (sets of masks, as one
-integer) are used. For 20 units, a family has 2**20 bits (128 KiB)."""
+"""The maximum number of units (a unit is a source, or a group of tied sources) for which families are
+used. A family is a set of masks, stored as one integer. For 20 units, a family has 2**20 bits (128
+KiB)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +80,8 @@ class Lattice:
         return (cast("AnyMask", mask | bit) for bit in bits(self.complement(mask)))
 
     def one_fewer(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Yields the masks that are ``mask`` without one of its units (sources, or groups of tied
-        ones)."""
+        """Yields the masks that lack exactly one unit of ``mask``, and have no other units. A unit is a
+        source, or a group of tied sources."""
         return (cast("AnyMask", mask ^ bit) for bit in bits(mask))
 
     def supersets(self, mask: AnyMask) -> Iterator[AnyMask]:
@@ -112,7 +113,7 @@ def subset_count(subsets: int) -> str:
 
 
 def bits(mask: Mask) -> Iterator[Mask]:
-    """Yields the single bits of a mask, the lowest first."""
+    """Yields the single bits of a mask as numbers, the lowest first: 1 and 4 for 5."""
     while mask:
         low = mask & -mask
         yield low
@@ -125,8 +126,8 @@ def is_subset(mask: Mask, other: Mask) -> bool:
 
 
 def smallest_first(mask: Mask) -> tuple[int, int]:
-    """Returns a sort key that puts masks with fewer units first. Of masks with equally many units, it
-    puts those with earlier units (units at lower positions) first."""
+    """Returns a sort key that puts masks with fewer units first. If two masks have the same number of
+    units, the mask with the earlier units (at lower positions) comes first."""
     return mask.bit_count(), -mask
 
 
@@ -197,7 +198,7 @@ def without_unit(bit_index: int, size: int) -> Family:
 
 
 def _uncovered(group: Family, size: int) -> Family:
-    # A member is not maximal iff some member contains it together with one more unit. Such members are
+    # If some member contains another member and one more unit, the smaller member is not maximal and is
     # removed.
     below, covered = down_closure(group, size), 0
     for unit in range(size):

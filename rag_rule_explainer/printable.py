@@ -39,14 +39,14 @@ _KEY_NAMES = (
 _KEY = r"(?=[\w.~+/=*-]{0,300}?[\d*])[\w.~+/=*-]{8,}"
 """The pattern of a word that looks like a key: it has a digit, or is partly masked."""
 _SECRETS: tuple[tuple[str, int, str], ...] = (
-    # The password in user:password@ of a URL. The password may itself contain an @.
+    # This pattern finds the password in user:password@ of a URL. The password may itself contain an @.
     (r"(://[^\s:/@\"'<>]{0,100}):[^\s\"'<>]{1,300}@", 0, rf"\1:{_MASK}@"),
-    # Keys with a known prefix, such as those of OpenAI, Anthropic, Google and AWS.
+    # These patterns find keys with a known prefix, such as those of OpenAI, Anthropic, Google and AWS.
     (r"(?<![A-Za-z0-9])(sk-)(?:(?=[\w*-]{0,300}?[\d*])[\w*-]{6,}|[\w*-]{20,})", 0, rf"\1{_MASK}"),
     (r"\b(AIza|ya29\.|gsk_|hf_|xai-|pplx-|r8_|gh[pousr]_|xox[abprs]-)[\w.-]{10,}", 0, rf"\1{_MASK}"),
     (r"\b(A[KS]IA|A[GIR][DPO]A|ANPA)[A-Z0-9]{12,}\b", 0, rf"\1{_MASK}"),
     (r"\b(eyJ)[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?", 0, rf"\1{_MASK}"),
-    # Values after a name such as "Bearer" or "token=".
+    # These patterns find values after a name such as "Bearer" or "token=".
     (rf"\b((?:Bearer|Basic)\s{{1,5}})(?:{_KEY}|[\w.~+/=*-]{{20,}})", re.I, rf"\1{_MASK}"),
     (r"([?&](?:key|token|sig|signature|code|auth)=)[^\s&\"'<>]+", re.I, rf"\1{_MASK}"),
     (rf"({_KEY_NAMES}[\"']?\s{{0,3}}=\s{{0,3}}[\"']?)[^\s\"'&,;)\]}}]+", re.I, rf"\1{_MASK}"),

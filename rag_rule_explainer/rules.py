@@ -39,9 +39,10 @@ class RuleKind(str, Enum):
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """Returns the mask M for which ``antecedent ^ M`` is the own subset of a rule, and ``subset ^ M``
-        is the antecedent of the rule with this own subset. A rule's *own subset* is the one on which
-        exactly the units of its antecedent are retained (for an omission rule: omitted)."""
+        """Returns the mask M that converts between antecedents and own subsets by XOR: ``antecedent ^ M``
+        is the own subset of the rule with this antecedent, and ``subset ^ M`` is the antecedent of the
+        rule with this own subset. A rule's *own subset* is the subset on which exactly the units of its
+        antecedent are retained (for an omission rule: omitted)."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
@@ -86,8 +87,9 @@ class Claim:
     ``kept``: for a *relative* claim, the units that the claim is about, including its antecedent. Other
     units were in no antecedent that was tried. ``kept`` is 0 for all other claims, and also if the search
     treated whole groups of units as one unit; the claim then says nothing about parts of these groups.
-    ``tried``: empty, except if the claimed antecedent was only tried together with units that it does not
-    contain. It then holds the smallest antecedents that were tried, and the claim is true of these only.
+    ``tried``: usually empty. If the claimed antecedent was only tried together with units that it does
+    not contain, ``tried`` has the smallest antecedents that were tried, and the claim is true only of
+    these.
     """
 
     kind: RuleKind
@@ -100,9 +102,9 @@ class Claim:
 
     @property
     def hangs_on(self) -> tuple[Antecedent, ...]:
-        """Returns the antecedents on which the claim depends: if the condition breaks on the own subset
-        of one of them (exactly its units retained, or for an omission rule omitted), the claim must not
-        be made."""
+        """Returns the antecedents on which the claim depends. The own subset of an antecedent has exactly
+        its units retained (for an omission rule: omitted). If the condition breaks on the own subset of
+        one of the returned antecedents, the claim must not be made."""
         return self.tried or (self.antecedent,)
 
     @property

@@ -31,7 +31,7 @@ from .storing.store import Store
 
 Rules: TypeAlias = Literal["retention", "omission", "both"]
 MinerName: TypeAlias = Literal["auto", "quick", "exact", "exhaustive", "sampled", "grouped"]
-_CHOOSING = {"auto", "quick"}  # they choose a method by the number of sources
+_CHOOSING = {"auto", "quick"}  # these miners choose a method by the number of sources
 
 DEFAULT_TIMEOUT = 300.0
 """The default for the maximum number of seconds that one replay may take."""
@@ -143,7 +143,7 @@ class Settings:
         object.__setattr__(self, "noise", Noise.of(self.noise))
         object.__setattr__(self, "store", Store.of(self.store))
         _one_of("false_condition", self.false_condition, ("warn", "error"))
-        if not isinstance(self.answer_without_sources, (str, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(self.answer_without_sources, (str, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(
                 f"answer_without_sources is {brief(self.answer_without_sources)}; give a str, or None"
             )
@@ -286,7 +286,7 @@ class Settings:
 
 
 showing_settings = showing(Settings, SettingsFields)
-"""Decorator that lists all settings in the signature of a function with ``**fields``."""
+"""This decorator lists all settings in the signature of a function with ``**fields``."""
 
 
 def _positive(name: str, seconds: float | None) -> None:
@@ -296,5 +296,5 @@ def _positive(name: str, seconds: float | None) -> None:
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        near = did_you_mean(value, allowed) if isinstance(value, str) else ""  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        near = did_you_mean(value, allowed) if isinstance(value, str) else ""  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"{name} is {brief(value)}; {near}give one of {', '.join(map(repr, allowed))}")

@@ -17,8 +17,8 @@ class ToolCall:
 
     ``name``: the name of the tool. ``arguments``: the arguments by name, as JSON data; or the text that
     the model wrote, if this text is no JSON object. ``step``: the number of the step that the call
-    belongs to, counted from 1 over the run; the calls of one reply are one step. 0 if it is not known:
-    the call is then a step of its own.
+    belongs to, counted from 1 over the run; the calls of one reply are one step. ``step`` is 0 if it is
+    not known: the call is then a step of its own.
     """
 
     name: str

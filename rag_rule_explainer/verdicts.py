@@ -52,8 +52,8 @@ class Judgement:
 class Answer:
     """An ``Answer`` holds one answer of the application.
 
-    It compares with a str by its text: ``answer == "20 days"``, ``"20" in answer``, ``answer in {"20
-    days"}`` and ``str(answer)``. Two answers are equal iff their texts and values are equal. Tokens,
+    An answer is compared with a str by its text: ``answer == "20 days"``, ``"20" in answer``, ``answer in
+    {"20 days"}`` and ``str(answer)``. Two answers are equal iff their texts and values are equal. Tokens,
     notes and ids of sources are not compared, because they differ from run to run.
 
     ``text``: the text that predicates judge. ``value``: the structured output, or None. ``usage``: token
@@ -91,8 +91,8 @@ class Answer:
             return _not_its_text(self, other)
         return self.text == other.text and self.value == other.value
 
-    # An answer is equal to its text, so an answer must be found in a set of texts. For this, it has the
-    # hash of its text.
+    # An answer is equal to its text, so ``answer in {"20 days"}`` must find it. For this, an answer has
+    # the same hash as its text.
     def __hash__(self) -> int:
         return hash(self.text)
 
@@ -118,10 +118,10 @@ class Answer:
         """
         if isinstance(given, str):
             return cls(plain_text(given))
-        if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             name = "None" if given is None else type(given).__name__
             raise InvalidInput(f"an answer is {name}; give a str or an Answer{where_the_text_is(given)}")
-        if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"the text of an Answer is {type(given.text).__name__}; give a str")
         for name in ("usage", "models"):
             counts: object = getattr(given, name)
@@ -144,7 +144,7 @@ class Answer:
 def _with_ids(given: Answer) -> Answer:
     """Returns the answer with its collections of ids turned into tuples. Raises InvalidInput for a note
     or an id that is no str."""
-    if not isinstance(given.note, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(given.note, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"the note of an Answer is {brief(given.note)}; give a str")
     listed: dict[str, Any] = {}
     for name in ("delivered", "seen"):
@@ -216,8 +216,9 @@ class Case:
 
 
 class Kept(tuple[Source, ...]):
-    """A ``Kept`` is the tuple of retained sources that a condition reads. Comparing it with a list, a set
-    or a str raises TypeError: a tuple equals none of them, so the result would always be the same."""
+    """A ``Kept`` is the tuple of retained sources that a condition reads. Comparing a ``Kept`` with a
+    list, a set or a str raises TypeError: a tuple equals none of them, so the result would always be the
+    same."""
 
     __slots__ = ()
 
@@ -265,10 +266,10 @@ def called_as_condition() -> Generator[None]:
 def _not_its_text(answer: object, other: object) -> bool:
     """Returns the result of comparing an answer with ``other``, which is no str and no answer.
 
-    The result is NotImplemented, after which Python treats the two as unequal, or the result of the
-    comparison by the class of ``other``. Raises TypeError for an object that no answer can equal, such as
-    a number, a dict or a dataclass object: a condition that compares an answer with it would always be
-    False.
+    Usually, the result is NotImplemented, after which Python treats the two as unequal. If the class of
+    ``other`` defines the comparison, its result is returned. Raises TypeError for an object that no
+    answer can equal, such as a number, a dict or a dataclass object: a condition that compares an answer
+    with it would always be False.
     """
     if isinstance(other, (int, float, bytes, Source)):
         raise TypeError(_compared_with(other))

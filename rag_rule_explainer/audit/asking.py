@@ -1,5 +1,5 @@
 """This module asks one question of an audit, for every ``AuditEngine``. It explains the answer by the
-conditions of bad and of good answers, and returns what the audit keeps of the explanations."""
+conditions of bad and of good answers, and returns the data that the audit keeps of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -74,7 +74,7 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
     else:
         name, loaded = type(application).__name__, application
     # By default, an explainer raises an error for an answer that does not meet the condition. Most
-    # answers do not meet the condition of bad answers.
+    # answers do not meet the condition of bad answers, so a warning replaces the error.
     options = {**job.options, "false_condition": "warn"}
     settings: Any = options.get("settings")
     if "store" not in options and getattr(settings, "store", None) is None:

@@ -31,8 +31,8 @@ from .sameness import application_of, definition_of, settings_of
 
 Returned = TypeVar("Returned")
 _SECONDS_TO_NOTE = 1.0
-"""The number of seconds between two times at which the audit writes down what it has spent. If it is
-killed, only what it has spent since then is not counted."""
+"""The number of seconds between two times at which the audit writes its spending into its folder. If the
+audit is killed, only the spending since the last of these times is not counted."""
 
 
 @showing(AuditOptions, AuditFields)
@@ -245,8 +245,8 @@ class _Run:
 
     @asynccontextmanager
     async def _metered(self, result: Audit) -> AsyncGenerator[Meter, None]:
-        """Yields, for the block, a meter that counts further replays. It starts with what the questions
-        have spent, so that the audit's limits hold for questions and further replays together."""
+        """Yields, for the block, a meter that counts further replays. It starts with the spending for the
+        questions, so that the audit's limits hold for questions and further replays together."""
         if isinstance(self.engine, MeteredEngine):
             async with self.engine.metered(self.job, self._began) as meter:
                 yield meter

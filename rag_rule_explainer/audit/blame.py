@@ -1,30 +1,30 @@
 """This module lists the documents to blame over a log, under a false discovery rate that the user sets.
 
-What is claimed of a listed document: in at least one question of the log, there is a subset of the other
-documents on which the answer is bad with this document. Without it, the answer on this subset is not
-bad, or is bad less often.
+The list claims of each of its documents: in at least one question of the log, there is a subset of the
+other documents on which the answer is bad with this document. Without it, the answer on this subset is
+not bad, or is bad less often.
 
-How it is shown. A document that a *proved* rule of a deterministic application names needs no test: the
-outcome was seen on every subset that the rule covers. If the rule is minimal, one of these subsets has
-the other outcome without the document. Every other document that a rule names is tested by fresh replays
-of *pivot pairs*, at most one pair in each of up to three questions. A pair is a subset on which the
-search saw the bad outcome, and the same subset without the document. The search's own replays are not
-counted, because they were used to choose the pair.
+There are two kinds of evidence. A document that a *proved* rule of a deterministic application names
+needs no test: the outcome was seen on every subset that the rule covers. If the rule is minimal, one of
+these subsets has the other outcome without the document. Every other document that a rule names is tested
+by fresh replays of *pivot pairs*, at most one pair in each of up to three questions. A pair is a subset
+on which the search saw the bad outcome, and the same subset without the document. The search's own
+replays are not counted, because they were used to choose the pair.
 
-The null hypothesis is that the document changes no answer in any of its pairs. It is drawn at random
+The null hypothesis is that the document changes no answer in any of its pairs. A random draw decides
 which of the fresh replays are made with the document. Under the null hypothesis, the number of bad
 replays among these is therefore hypergeometric, given the number of all bad replays of the pair: R. A.
 Fisher's randomization test, added up over pairs as by M. Zelen, which the module ``randomization``
 computes. The test is exact at any rate of noise, and also if replays depend on each other in time: if the
 model is worse for an hour, replays with and without the document are affected alike.
 
-Why Benjamini and Yekutieli. Documents are tested in the same questions, against the same model and at
-the same time, so nothing is known of the dependence among their p-values. The procedure of Benjamini and
-Hochberg needs independent or positively dependent p-values; that of Benjamini and Yekutieli (2001)
-bounds the false discovery rate under any dependence. Its price is that p-values must be smaller by the
-factor 1 + 1/2 + ... + 1/m, which is 7 for 700 documents. One more replay with and one more without the
-document make the smallest possible p-value about four times smaller, so the price is one or two replays
-more of each.
+The procedure of Benjamini and Yekutieli is used for this reason. Documents are tested in the same
+questions, against the same model and at the same time, so nothing is known of the dependence among their
+p-values. The procedure of Benjamini and Hochberg needs independent or positively dependent p-values; that
+of Benjamini and Yekutieli (2001) bounds the false discovery rate under any dependence. Its price is that
+p-values must be smaller by the factor 1 + 1/2 + ... + 1/m, which is 7 for 700 documents. One more replay
+with and one more without the document make the smallest possible p-value about four times smaller, so the
+price is one or two replays more of each.
 
 Near-duplicates that the search only retained or omitted together are tested one by one, each without the
 others, because the search did not see what each of them does.

@@ -63,7 +63,8 @@ class Suspect:
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A ``Trial`` is one fresh replay on one of the two subsets of a ``PivotPair``: the larger one if
-    ``with_document`` is True. ``number``: a number that tells it from the other replays of the pair."""
+    ``with_document`` is True. ``number``: a number that distinguishes it from the other replays of the
+    pair."""
 
     pair: PivotPair
     number: int
@@ -111,14 +112,14 @@ class BlamePlan:
     def trials(self) -> Iterator[Trial]:
         """Yields the replays in the order in which they are to be started.
 
-        Half of the replays of each pair are made with the document. Which of them is drawn at random,
-        for each pair independently. The test is valid because of this draw alone.
+        Half of the replays of each pair are made with the document. For each pair, an independent random
+        draw decides which of its replays these are. The test is valid because of this draw alone.
         """
         rounds: list[list[Trial]] = []
         for suspect, count in self.tested:
             for pair in suspect.pairs:
                 named = f"{self.seed} {pair.question} {pair.document}"
-                draw = random.Random(named)  # noqa: S311 -- to be repeated, not secret
+                draw = random.Random(named)  # noqa: S311 -- the draw must be reproducible, and is no secret
                 chosen = set(draw.sample(range(2 * count), count))
                 rounds.append([Trial(pair, number, number in chosen) for number in range(2 * count)])
         for number in range(max(map(len, rounds), default=0)):

@@ -35,11 +35,10 @@ def cover(wanted: Iterable[Choices], most_cores: int = MOST_CORES) -> tuple[Choi
 
 
 def _forced(questions: set[Choices]) -> tuple[Choice, list[Choices]]:
-    """Returns the documents that every solution contains, because they are the only choice of a
-    question.
+    """Returns the documents that every solution contains, because they are the only choice of a question.
 
-    Also returns the choices of each question whose bad answer these documents alone do not end, without
-    these documents.
+    Removing these documents ends the bad answers of some questions. For every other question, also
+    returns its choices without these documents.
     """
     forced, left = frozenset[DocumentKey](), questions
     while single := [next(iter(each)) for each in left if len(each) == 1]:

@@ -68,6 +68,6 @@ class MeteredEngine(Protocol):
     after the questions, such as those that test which documents are to blame."""
 
     def metered(self, job: AuditJob, began: float, /) -> AbstractAsyncContextManager[Meter]:
-        """Provides, for the block, a meter that starts with what the questions of the job have spent.
+        """Provides, for the block, a meter that starts with the spending for the questions of the job.
         ``began``: the monotonic time from which the seconds of the job's limits are counted."""
         ...

@@ -45,7 +45,7 @@ _LONGEST_TEXT = 5_000
 
 @dataclass(slots=True)
 class AuditFolder:
-    """An ``AuditFolder`` is a folder that holds what an audit has found so far.
+    """An ``AuditFolder`` is a folder that holds the results of an audit so far.
 
     ``identity``: a name that the audit got when its folder was made, and that stays the same if the
     folder is moved; empty if its file holds none. ``known``: the result of each question so far, by its
@@ -96,7 +96,7 @@ class AuditFolder:
 
     @property
     def spent(self) -> SpentTogether:
-        """Returns what all runs of the audit have spent, as far as it was written down: a run that was
+        """Returns the spending of all runs of the audit, as far as it was written down: a run that was
         killed may have spent more. Raises InvalidInput if the file cannot be read."""
         # A question whose id has changed is in the folder under both ids. It must count only once.
         known = {_asked_as(each): each for each in self.known.values()}.values()

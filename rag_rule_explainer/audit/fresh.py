@@ -93,7 +93,7 @@ class FreshReplays:
         return self.found
 
     def _report(self, budget: Budget) -> None:
-        """Reports to the meter of the audit what was spent since the last report."""
+        """Reports to the meter of the audit the tokens and the cost since the last report."""
         meter: Meter | None = getattr(self.explainer.limiter, "meter", None)
         before, self._reported = self._reported, (budget.tokens, budget.cost or 0.0)
         if meter is not None and before != self._reported:

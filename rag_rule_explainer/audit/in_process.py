@@ -21,11 +21,11 @@ _CANCELLED = "the application cancelled its own task"
 
 
 class LocalMeter:
-    """A ``LocalMeter`` counts what the questions of one process spend together, and refuses runs that
-    the limits forbid. Thread-safe.
+    """A ``LocalMeter`` counts what the questions of one process spend together, and refuses runs that the
+    limits forbid. Thread-safe.
 
-    Seconds are counted from the moment at which it is made, or from ``began``. ``before``: what was
-    spent before, which counts as well.
+    Seconds are counted from the moment at which it is made, or from ``began``. ``before``: the earlier
+    spending, which counts as well.
     """
 
     def __init__(
@@ -53,18 +53,18 @@ class LocalMeter:
         return future
 
     def spend(self, tokens: int, cost: float) -> None:
-        """Adds what runs and judges have spent."""
+        """Adds tokens and cost that runs and judges have spent."""
         with self._guard:
             self.tokens += tokens
             self.cost += cost
 
     def spent(self) -> SpentTogether:
-        """Returns what was spent so far."""
+        """Returns the spending so far."""
         with self._guard:
             return SpentTogether(self.replays, self.tokens, self.cost)
 
     def refusal(self) -> str:
-        """Returns the reason why no further run may begin; empty if one may."""
+        """Returns the reason why no further run may begin; empty if a run may begin."""
         caps = self._limits
         if caps.replays is not None and self.replays >= caps.replays:
             return f"the audit's limit of {caps.replays} replays is reached"
@@ -142,8 +142,8 @@ def _fill(
     answered: Callable[[LoggedQuestion], Coroutine[Any, Any, AuditedAnswer]],
     meter: LocalMeter,
 ) -> bool:
-    """Begins questions as long as fewer than ``workers`` are being explained. Returns True iff one is
-    being explained."""
+    """Begins questions as long as fewer than ``workers`` are being explained. Returns True iff at least
+    one question is being explained."""
     while len(tasks) < workers and not meter.refusal():
         asked = next(waiting, None)
         if asked is None:

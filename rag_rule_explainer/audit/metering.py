@@ -15,8 +15,8 @@ from ..progress.report import ProgressReport
 
 
 class SpentTogether(NamedTuple):
-    """A ``SpentTogether`` is what the questions of an audit have spent together so far. ``replays``: the
-    number of runs of the application."""
+    """A ``SpentTogether`` holds the spending of all questions of an audit together so far. ``replays``:
+    the number of runs of the application."""
 
     replays: int = 0
     tokens: int = 0
@@ -24,7 +24,8 @@ class SpentTogether(NamedTuple):
 
 
 class Meter(Protocol):
-    """A ``Meter`` counts what an audit spends, and refuses what its limits forbid. Thread-safe."""
+    """A ``Meter`` counts the spending of an audit, and refuses runs that the audit's limits forbid.
+    Thread-safe."""
 
     def begin(self) -> Future[float]:
         """Counts one run of the application. The returned future gets the number of seconds to wait
@@ -33,11 +34,11 @@ class Meter(Protocol):
         ...
 
     def spend(self, tokens: int, cost: float) -> None:
-        """Adds what runs and judges have spent. Does not block."""
+        """Adds tokens and cost that runs and judges have spent. Does not block."""
         ...
 
     def spent(self) -> SpentTogether:
-        """Returns what was spent so far. May block."""
+        """Returns the spending so far. May block."""
         ...
 
 

@@ -97,7 +97,7 @@ class AuditOptions:
 
     def __post_init__(self) -> None:
         checked_whole("workers", self.workers, 1, 10_000)
-        if self.out is not None and not isinstance(self.out, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if self.out is not None and not isinstance(self.out, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(f"out is {brief(self.out)}; give the path of a folder")
         checked_flag("report", self.report)
         checked_flag("deterministic", self.deterministic)
@@ -121,8 +121,8 @@ class AuditOptions:
         return None if self.out is None else Path(self.out)
 
     def job(self, application: Any, condition: PredicateLike, rest: Mapping[str, Any]) -> AuditJob:
-        """Returns the job. ``rest``: the settings of the explainer. Raises InvalidInput for settings that
-        do not exist, or that an audit sets itself."""
+        """Returns the ``AuditJob``. ``rest``: the settings of the explainer. Raises InvalidInput for
+        settings that do not exist, or that an audit sets itself."""
         for name in rest:
             if name in {"limiter", "omission_predicate", "false_condition"}:
                 raise InvalidInput(f"{name} is set by the audit itself; leave it out")

@@ -79,7 +79,7 @@ class _Named:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A ``_Known`` holds what is known of one question.
+    """A ``_Known`` holds the data on one question from its explanation.
 
     ``probes``: for each subset on which the application was replayed, its documents in order, the number
     of answers (above 1 if answers vote), and HOLDS iff the outcome was bad.

@@ -28,7 +28,8 @@ RuleOutcome: TypeAlias = Literal["bad", "not bad", "good", "not good"]
 of bad answers was explained, "good" or "not good" if its condition of good answers was explained. An
 answer may be neither bad nor good."""
 _SAVED = re.compile(r"explanations/[0-9a-f]{20}\.(?:html|json)")
-"""The path of a saved explanation. Any other path may lead out of the folder."""
+"""Matches the path of a saved explanation. A line with any other path is refused, because the path may
+lead out of the folder of the audit."""
 _Count: TypeAlias = Annotated[int, Field(ge=0)]
 
 
@@ -197,8 +198,8 @@ class AuditedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AuditedAnswer:
-    """An ``AuditedAnswer`` is what an engine yields for a question: its result, and the explanations
-    from which the result was made (empty if there are none)."""
+    """An ``AuditedAnswer`` holds the result of one question, and the explanations from which the result
+    was made (empty if there are none). Engines yield one for each question."""
 
     question: AuditedQuestion
     explanations: Sequence[Explanation] = field(default_factory=tuple[Explanation, ...])

@@ -1,7 +1,7 @@
 """This module contains the exact tests behind a list of documents to blame.
 
 A *table* counts the replays of one pair of subsets that differ by one document: how many of the replays
-with the document are bad, and how many of those without. It is drawn at random which of the replays are
+with the document are bad, and how many of those without. A random draw decides which of the replays are
 made with the document. If the document changes nothing, these replays are a random choice among all
 replays of the pair. The number of bad ones among them then has a hypergeometric distribution, whatever
 made single replays bad, and however they depend on each other. This is the randomization test of R. A.

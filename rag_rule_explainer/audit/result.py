@@ -31,8 +31,8 @@ class Audit:
 
     ``interrupted``: True iff the user stopped the audit. ``folder``: the folder with the report; None if
     there is none. ``blame``: the documents to blame under a false discovery rate; None if no rate was
-    set, or if the audit was interrupted. ``notes``: what a reader has to know of how the questions were
-    asked, such as that earlier ones were explained with other settings.
+    set, or if the audit was interrupted. ``notes``: remarks for the reader on how the questions were
+    asked, such as that earlier questions were explained with other settings.
     """
 
     questions: tuple[AuditedQuestion, ...]

@@ -36,10 +36,11 @@ class DocumentRow:
     it. Except the first three fields and ``named``, each field holds ids of questions, in their order.
 
     ``shown``: the document was shown. ``bad``, ``not_bad``: it was shown, and the answer is bad, or not
-    bad. ``retained``: a rule names it that says: while its documents are retained, answers are bad.
-    ``omitted``: a rule names it that says: while its documents are omitted, answers are not bad.
-    ``omitted_good``: as ``omitted``, and the answers are good. ``implicated``: at least one of the last
-    three. ``unsure``: only a rule that is not sure, or perhaps not minimal, implicates it.
+    bad. ``retained``: a rule that names the document says that answers are bad while all documents of the
+    rule are retained. ``omitted``: a rule that names the document says that answers are not bad while all
+    documents of the rule are omitted. ``omitted_good``: as ``omitted``, and the answers are good.
+    ``implicated``: the question is in at least one of the last three fields. ``unsure``: only a rule that
+    is not sure, or perhaps not minimal, implicates it.
 
     ``clear``: no rule implicates the document, and all rules are known. ``unneeded``: no rule of any
     outcome names it, and all rules are known. ``decisive``: the answer is bad, but never bad without this
@@ -75,7 +76,8 @@ class DocumentRow:
     @property
     def implicated_share(self) -> Share:
         """Returns the number of questions in which the document is ``implicated``, divided by the number
-        of questions in which it is ``implicated`` or ``clear``. Others that show it are not counted."""
+        of questions in which it is ``implicated`` or ``clear``. Other questions that show the document
+        are not counted."""
         return share(len(self.implicated), len(self.implicated) + len(self.clear), _NEVER_SHOWN)
 
     @property
@@ -164,8 +166,8 @@ class _Reading:
         keys: Mapping[str, DocumentKey],
         rows: Mapping[DocumentKey, DocumentRow],
     ) -> "_Reading":
-        """Returns a ``_Reading`` of a question. ``keys``: the document for each id in the question.
-        ``rows``: the row of each document of the log."""
+        """Returns a ``_Reading`` of one question of the audited log. ``keys``: the document for each id
+        in the question. ``rows``: the row of each document in the whole log."""
         rules = [
             _Rule(
                 each.kind,

@@ -56,7 +56,7 @@ def check_judge(
     listed = checked_list("cases", cases, "LabelledCase(question, answer, label)")
     _check_cases(listed)
     predicates = _predicates(listed, predicate, predicate_of)
-    if not isinstance(settings, (Settings, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(settings, (Settings, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
         raise InvalidInput(f"settings is {settings!r}; give Settings(...)")
     if progress is not None:
         checked_function("progress", progress, "a function that is told how many of how many are judged")
@@ -70,7 +70,7 @@ def _check_cases(cases: Sequence[LabelledCase]) -> None:
     if not cases:
         raise InvalidInput("there are no labelled cases; give at least one")
     for number, case in enumerate(cases, start=1):
-        if not isinstance(case, LabelledCase):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(case, LabelledCase):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(f"case {number} is {type(case).__name__}; give a LabelledCase")
     counts = Counter(_names(cases))
     doubled = next((name for name, count in counts.items() if count > 1), None)
@@ -94,7 +94,7 @@ def _predicates(
     made: list[Predicate] = []
     for name, case in zip(_names(cases), cases, strict=True):
         try:
-            made.append(as_predicate(predicate_of(case)))  # pyright: ignore[reportOptionalCall] -- checked above
+            made.append(as_predicate(predicate_of(case)))  # pyright: ignore[reportOptionalCall] -- it is given if ``predicate`` is not
         except RagRuleError as error:
             raise InvalidInput(f"predicate_of, on {name}: {error}") from error
     return made

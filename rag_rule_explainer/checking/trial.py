@@ -144,7 +144,7 @@ def _distinct(
         try:
             key = judging.base.memo_key(case)
         except Exception:
-            key = None  # The case then gets no key, and ``Judging.judge`` reports the error later.
+            key = None  # The case gets no key. ``Judging.judge`` later reports why.
         known = None if key is None else keyed.get((predicate, key))
         if known is not None:
             known.places.append(place)

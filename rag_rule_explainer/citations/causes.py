@@ -28,8 +28,8 @@ _STRONGEST_FIRST: tuple[ClaimStatus, ...] = (
 _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
 """The names of the miners that request the verdict on every subset that can change the rules."""
 _SEVERAL = 3
-"""The number of sources from which on the claim may come from the model's own knowledge instead: if at
-least this many sources are each sufficient alone, their texts may not be the cause."""
+"""A threshold: if at least this many sources are each sufficient alone for the claim, their texts may not
+be the cause. The model may then make the claim from its own knowledge."""
 _MINERS_OF_ALL = frozenset({"exact", "exhaustive", "confidence", "sampled", "quick", "grouped"})
 """The names of the miners that search for rules over all sources. Other miners find only rules over some
 of the sources."""

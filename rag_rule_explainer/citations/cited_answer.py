@@ -42,8 +42,9 @@ class CitedAnswer:
 
     @property
     def faithful(self) -> bool | None:
-        """Returns True iff every citation of every statement is faithful. Returns False if one is not,
-        and None if none is unfaithful but one is undecided, or nothing is cited."""
+        """Returns True iff every citation of every statement is faithful. Returns False if a citation is
+        not faithful. Returns None if no citation is unfaithful, but a citation is undecided or nothing is
+        cited."""
         found = {each.faithful for each in self.checks if each.verdicts}
         if self.unstated:
             found.add(None)

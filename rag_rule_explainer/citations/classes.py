@@ -4,8 +4,8 @@ from enum import Enum
 
 
 class CitationClass(str, Enum):
-    """A ``CitationClass`` is what a citation turned out to be, such as "decisive". ``meaning`` says this
-    in words."""
+    """A ``CitationClass`` is a class into which a check sorts citations, such as "decisive". ``meaning``
+    describes the class in words."""
 
     DECISIVE = "decisive"
     DECISIVE_IN_FULL_CONTEXT = "decisive in full context"

@@ -36,7 +36,7 @@ def check_citations(
 
     Raises InvalidInput if ``explanation`` is no explanation, and for a malformed ``reading``.
     """
-    if not isinstance(explanation, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(explanation, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
         raise InvalidInput(
             f"an Explanation is needed, and {brief(explanation)} was given; pass what explain() returned"
         )
@@ -69,7 +69,7 @@ def claim_words(explanation: Explanation) -> str:
 
 def _given(explanation: Explanation, ids: Sequence[str], shown: CitableSources) -> CitingText:
     for each in ids:
-        if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(f"cited has {brief(each)}; give ids of sources")
     found = [
         ReadCitation(

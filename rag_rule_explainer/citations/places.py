@@ -62,8 +62,8 @@ def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
 
 
 def _listed(check: CitationCheck) -> dict[str | None, _Listed]:
-    """Returns the sources that this statement cites only by a list of sources, by their ids. Each has
-    the id of the source, and the part of the text to which the list belongs."""
+    """Returns the sources that this statement cites only by a list of sources, by their ids. Each of
+    these sources is given with the part of the text to which its list belongs."""
     placed = {each.source for each in check.reading.citations if _is_placed(each)}
     found = dict[str | None, _Listed]()
     for each in check.reading.citations:

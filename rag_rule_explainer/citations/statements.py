@@ -137,7 +137,7 @@ def _pieces(text: str, split: SplitText) -> Iterator[Place]:
     occur in the text after the previous piece."""
     after = 0
     for piece in split(text):
-        if not isinstance(piece, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(piece, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(f"split returned {brief(piece)}; return pieces of the text")
         start = text.find(piece, after)
         if start < 0:

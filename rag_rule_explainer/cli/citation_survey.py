@@ -150,7 +150,8 @@ def _row_lines(row: SurveyRow) -> Iterator[str]:
 
 
 def as_survey_markdown(survey: CitationSurvey) -> str:
-    """Returns the table of shares as Markdown."""
+    """Returns the survey as a Markdown table. Each row shows, for one model and prompt,
+    which share of the citations is of which class."""
     heads = ["model", "prompt", "answers", "citing", *(each.value for each in _DECIDED)]
     rows = [[*heads, "faithful", "undecided"], ["---"] * (len(heads) + 2)]
     for row in survey.rows():

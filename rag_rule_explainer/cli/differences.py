@@ -25,7 +25,7 @@ def print_diff(
     fail_on: FailOnOption = "any",
     id_of: IdOfOption = None,
     json: Json = False,
-    format: ShortFormatOption = None,  # noqa: A002 -- the name of the option
+    format: ShortFormatOption = None,  # noqa: A002 -- the parameter has the name of the option
     out: OutOption = None,
 ) -> None:
     """Compare the rules of two explanations, A and B, that explain wrote.

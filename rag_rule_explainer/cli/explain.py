@@ -51,8 +51,8 @@ the negation of the first."""
 
 
 def explained_or_verified(request: SearchRequest, settings: Settings, rule: AskedRule = None) -> Any:
-    """Returns the result that ``rule`` asks for: the explanation of the answer, the verification of one
-    rule, the check of citations, or a recheck."""
+    """Returns the explanation of the answer, the verification of one rule, the check of the answer's
+    citations, or a recheck. The command tells which one by ``rule``."""
     return explained_incident(request, settings, conditions_of(request), request.incident(), rule)
 
 
@@ -69,9 +69,9 @@ def explained_incident(
     incident: Incident | None,
     rule: AskedRule = None,
 ) -> Any:
-    """Returns what ``rule`` asks for, such as the explanation of the answer, for conditions and an
-    incident that the caller has already read. ``incident``: the logged answer, with its documents; None
-    if nothing was logged."""
+    """Returns the result that ``rule`` asks for, such as the explanation of the answer, for conditions
+    and an incident that the caller has already read. ``incident``: the logged answer, with its documents;
+    None if nothing was logged."""
     of_kind = _of_application if request.subject.app is not None else _of_sources
     with stdout_kept():
         return of_kind(request, settings, predicates, incident, rule)
@@ -133,12 +133,12 @@ def _replay_of(
     rule: AskedRule,
     incident: Incident | None,
 ) -> Replay:
-    """Returns a replay function that calls the model that ``--model`` names. The user must first agree
-    to the number of replays.
+    """Returns a replay function that calls the model that ``--model`` names. The user must first agree to
+    the number of replays.
 
-    Without ``--model``, returns one that calls the offline reader, which costs nothing. ``rule``: what
-    the user asks for: a rule to verify, a check of citations, a recheck, or None for an explanation. The
-    number of replays depends on it.
+    Without ``--model``, returns a replay function that calls the offline reader, which costs nothing.
+    ``rule``: what the user asks for: a rule to verify, a check of citations, a recheck, or None for an
+    explanation. The number of replays depends on it.
     """
     if not isinstance(rule, tuple):
         plan = choose(settings, source_set)

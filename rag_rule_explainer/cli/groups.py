@@ -27,7 +27,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         command(**_filled(command, given))
 
     signature = Signature(list(_options(command)))
-    flat.__signature__ = signature  # pyright: ignore[reportAttributeAccessIssue] -- it is for inspect
+    flat.__signature__ = signature  # pyright: ignore[reportAttributeAccessIssue] -- inspect reads this attribute
     flat.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
     return flat
 

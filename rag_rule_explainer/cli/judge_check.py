@@ -46,8 +46,8 @@ _NEEDED = {
     "cites": {"sources": "which cites looks for; add them as a list of {id, text}"},
     "mentions": {"sources": "which mentions looks for; add them as a list of {id, text}"},
 }
-"""The fields that every line of the file must have, each with the reason, by the name of the predicate
-that needs them."""
+"""For each predicate, by its name: the fields that every line of the file must have if this predicate is
+checked, each with the reason."""
 
 _USUAL_RETRIES = Retries()
 _SYNTAX = SYNTAX.replace(f"{EACH_ITS_OWN}:TEXT", f"{EACH_ITS_OWN}[:TEXT]")

@@ -83,8 +83,8 @@ def endpoint(base_url: str | None) -> str | None:
 
 def unanswered(name: str, base_url: str | None, key: str | None, error: BaseException) -> str:
     """Returns the error message for a model that does not answer, with advice on the likely cause.
-    ``error``: what the model raised. ``base_url``: the endpoint; None for OpenAI's own. ``key``: the
-    environment variable that has the API key; None for OPENAI_API_KEY."""
+    ``error``: the error that the call of the model raised. ``base_url``: the endpoint; None for OpenAI's
+    own. ``key``: the environment variable that has the API key; None for OPENAI_API_KEY."""
     place, message = endpoint(base_url), error_text(error)
     if any(fault in message for fault in NO_WHOLE_ANSWER):
         return f"the model {name}{f' at {place}' if place else ''} gave no answer: {message}"

@@ -160,7 +160,7 @@ _PLACES = {name: place for place, (name, _) in enumerate(_ALL)}
 
 def panelled(options: Sequence[Any]) -> list[Any]:
     """Returns the arguments, and then the options in the order of their panels, each with the heading of
-    its panel. If an option belongs to no panel, all of them are returned unchanged."""
+    its panel. If an option belongs to no panel, all arguments and options are returned unchanged."""
     named = [option for option in options if option.param_type_name == "option"]
     if not all(option.name in _PLACES for option in named):
         return list(options)

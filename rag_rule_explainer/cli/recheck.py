@@ -86,9 +86,9 @@ def recheck_answer(
 ) -> None:
     """Check whether a bad answer is gone after a change of the corpus.
 
-    The answer is explained, then retrieved for afresh without the documents that are left out, and
-    explained again. The result is filled up as production would. With --sources and --top-k, words rank
-    the changed corpus; with --app, the application's own searches are asked for more.
+    The answer is explained. Then the documents are retrieved again, without those that are left out, and
+    the new answer is explained. Other documents fill up the result, as in production. With --sources and
+    --top-k, words rank the changed corpus; with --app, the application's own searches are asked for more.
 
     Examples:
       rag-rules recheck --question "..." --sources t/ --top-k 5 --exclude blog-17

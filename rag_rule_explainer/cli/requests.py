@@ -36,8 +36,8 @@ from .recording_options import RecordingOptions
 from .traced import NO_TRACE, TraceOptions
 
 _RESULT, _PART = re.compile(r" #\d+$"), re.compile(r"(item \d+|heading)( \(\d+\))?")
-"""``_RESULT`` matches the end of the id of a tool's result, such as "inbox #1". ``_PART`` matches what
-follows the comma in the id of a part of this result, such as "inbox #1, item 2"."""
+"""``_RESULT`` matches the end of the id of a tool's result, such as "inbox #1". ``_PART`` matches the
+text after the comma in the id of a part of this result, such as "inbox #1, item 2"."""
 
 
 @dataclass(frozen=True, slots=True)

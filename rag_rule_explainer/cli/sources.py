@@ -139,7 +139,7 @@ def _counted(files: Collection[Path]) -> str:
 
 
 def _from_stdin() -> str:
-    if sys.stdin is None or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- as Python sets it where it is closed
+    if sys.stdin is None or sys.stdin.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- Python sets it to None if stdin is closed
         raise InvalidInput(f"--sources - reads what is piped in, and nothing is; {_EXPECTED}")
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")

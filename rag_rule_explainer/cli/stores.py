@@ -43,7 +43,7 @@ def _prune(
     url: Url,
     namespace: Namespace = None,
     older_than_days: Age = None,
-    all: All = False,  # noqa: A002 -- the option's name
+    all: All = False,  # noqa: A002 -- the parameter has the name of the option
 ) -> None:
     """Delete answers and judgements. They were paid for: export them first."""
     from ..storing.maintenance import prune

@@ -24,7 +24,7 @@ def write_in_any_encoding() -> None:
     Raises InvalidInput if stdout is closed. The result could not be printed, so nothing must be paid for
     it.
     """
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- as after ">&-" in a shell
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- it is None if a shell closed it by ">&-"
         raise InvalidInput("the output cannot be written: stdout is closed; write it to a file")
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if callable(reconfigure):
@@ -47,7 +47,7 @@ def print_lines(lines: Iterable[Text | str]) -> None:
                 for part in wrapped(line, console) if console.is_terminal else (line,):
                     console.print(part, soft_wrap=True)
             else:
-                print(line)  # noqa: T201 -- Rich takes seconds for what can be megabytes
+                print(line)  # noqa: T201 -- Rich would take seconds for megabytes
     with _writing():
         sys.stdout.flush()
 
@@ -64,7 +64,7 @@ class _Console(Console):
 def print_json(json: str) -> None:
     """Prints JSON unchanged. The JSON must consist of ASCII characters."""
     with _writing():
-        print(json, flush=True)  # noqa: T201 -- Rich takes seconds for what can be megabytes
+        print(json, flush=True)  # noqa: T201 -- Rich would take seconds for megabytes
 
 
 def say(message: str) -> None:
@@ -116,7 +116,7 @@ def discard_output() -> None:
 
 @contextmanager
 def stdout_kept() -> Generator[None, None, None]:
-    """Redirects what the application prints in the block to stderr, because stdout is for the result.
+    """Redirects the application's prints in the block to stderr, because stdout is for the result.
 
     The result may be JSON, which other texts would make invalid. The prints of child processes and of
     libraries in C are redirected as well.

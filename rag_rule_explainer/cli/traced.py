@@ -81,7 +81,8 @@ class TraceOptions:
                 raise InvalidInput(f"{option} goes with --trace only; give one, or leave it out")
 
     def incident(self) -> Incident | None:
-        """Returns the incident in the trace, and prints what was read; None if there is no trace."""
+        """Returns the incident in the trace, and prints its question, its documents and notes about it;
+        None if there is no trace."""
         if self.trace is None:
             return None
         found = Incident.from_trace(self.trace, trace_id=self.trace_id, corpus=_corpus(self.corpus))

@@ -11,7 +11,7 @@ _NARROWEST = 2
 """The smallest width in which text is broken. In a line of one column, Rich would drop characters that
 are two columns wide, such as those of Chinese."""
 _HANGING = 2
-"""The indent of the further lines if the broken line has no indent of its own."""
+"""The indent of the second and later parts of a broken line that has no indent of its own."""
 _BEGINNING = re.compile(r"(?P<indent> *)(?P<bullet>- )?(?P<cell>\S.*?  +)?")
 """The beginning of a line: its indent, its bullet, and a first column. A first column ends with two or
 more spaces."""

@@ -71,7 +71,7 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
 
 def _check_given(a: Explanation, b: Explanation, id_of: IdOf | None) -> None:
     for side in (a, b):
-        if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(
                 f"diff compares explanations, and was given {type_said(side)}, {brief(side)};"
                 " give two of class Explanation, such as Explanation.model_validate_json(text) reads"
@@ -116,7 +116,8 @@ def _sides(a: Explanation, b: Explanation, kind: RuleKind, matching: Matching) -
 
 def _missed(own: Side, other: Side) -> Iterator[Change]:
     """Yields a change, such as "lost" or "weakened", for each rule that ``own`` reports and ``other``
-    does not. If ``own`` is the later explanation, ``_mirrored`` turns them into "gained" and so on."""
+    does not. If ``own`` is the later explanation, ``_mirrored`` turns these changes into "gained" and so
+    on."""
     for rule, finding in own.rules.items():
         if rule in other.rules:
             continue

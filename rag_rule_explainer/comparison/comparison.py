@@ -86,7 +86,7 @@ class Comparison(InNotebooks, BaseModel):
         undecided if B may have rules that it does not report. "any" means every difference, including
         differences in the evidence. Raises InvalidInput for any other ``on``.
         """
-        if not isinstance(on, str) or on not in _PERHAPS:  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(on, str) or on not in _PERHAPS:  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(f"fails({on!r}) asks for nothing; give one of {', '.join(_PERHAPS)}")
         if self.undecided:
             return None

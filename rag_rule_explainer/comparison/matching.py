@@ -1,4 +1,4 @@
-"""This module finds out which source of one explanation is which source of the other."""
+"""This module matches the sources of one explanation with the sources of the other explanation."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -125,6 +125,6 @@ def _key_of(letter: Letter, source: SourceRecord, id_of: IdOf) -> str:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise InvalidInput(f"id_of fails on source {source.id!r} of {letter}: {reason}") from error
-    if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users return more
+    if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- a user's function may return another type
         raise InvalidInput(f"id_of gives {key!r} for source {source.id!r} of {letter}; give a str")
     return key

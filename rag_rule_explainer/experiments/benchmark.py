@@ -89,7 +89,7 @@ class BenchmarkPlan:
         having = list(lattice.supersets(necessary))
         lacking = [mask for mask in lattice.masks() if mask and mask & necessary != necessary]
         of_lacking = min(len(lacking), max(self.subsets - len(having), (self.subsets + 1) // 2))
-        draw = random.Random(f"{self.seed} {example.id}")  # noqa: S311 -- reproducible
+        draw = random.Random(f"{self.seed} {example.id}")  # noqa: S311 -- the draw must be reproducible, and is no secret
         chosen = draw.sample(having, min(len(having), self.subsets - of_lacking))
         chosen += draw.sample(lacking, of_lacking)
         return (*((0,) if self.asks_nothing else ()), *sorted(chosen))

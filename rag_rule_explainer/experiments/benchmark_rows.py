@@ -52,9 +52,8 @@ class BenchmarkQuestion:
     which sources are necessary for the right answer.
 
     For each kind of rule, it counts all of these rules (expected), those that hold, those that are
-    undecided because a subset has no verdict, and those for which no subset was replayed to which they
-    apply (unasked). ``necessary``: the number of necessary sources. ``subsets``: the number of replayed
-    subsets.
+    undecided because a subset has no verdict, and those that apply to no replayed subset (unasked).
+    ``necessary``: the number of necessary sources. ``subsets``: the number of replayed subsets.
     """
 
     model: str

@@ -110,7 +110,7 @@ def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> I
 def _values(
     rows: Sequence[EfficiencyRow], miner: WalkedMiner, of: Callable[[EfficiencyRow], float | None]
 ) -> Mapping[int, Sequence[float]]:
-    """Returns the results of ``of`` for the miner's rows by number of sources; None is left out."""
+    """Returns, by number of sources, the results of ``of`` for the miner's rows. Leaves out None."""
     found = defaultdict[int, list[float]](list)
     for row in rows:
         if (row.miner, row.kind) == (miner.family, miner.kind) and (value := of(row)) is not None:
@@ -129,7 +129,7 @@ def _curves(rows: Sequence[EfficiencyRow], column: str, miners: Sequence[WalkedM
 def _draw_bars(
     rows: Sequence[EfficiencyRow], sizes: Sequence[int], subject: str, path: Path
 ) -> Iterator[Path]:
-    """Draws the nodes that both Mono Rule Miners visit, beside those that the Dual Rule Miner visits."""
+    """Draws how many nodes the two Mono Rule Miners visit, beside how many the Dual Rule Miner visits."""
     parts = [_values(rows, miner, lambda row: row.explored) for miner in (*_MONOS, WalkedMiner.DUAL)]
     without = WalkedMiner.DUAL_WITHOUT_MEMORY
     parts.append(_values(rows, without, lambda row: row.repeated / (1 << row.n)))

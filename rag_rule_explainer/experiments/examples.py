@@ -54,7 +54,7 @@ class Example:
         by_id = {source.id: source for source in self.sources}
         others = list(self.distractors)
         if seed is not None:
-            random.Random(f"{seed} {self.id}").shuffle(others)  # noqa: S311 -- reproducible
+            random.Random(f"{seed} {self.id}").shuffle(others)  # noqa: S311 -- the draw must be reproducible, and is no secret
         return tuple([by_id[each] for each in (*self.necessary, *others)[:count]])
 
 

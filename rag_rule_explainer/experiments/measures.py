@@ -143,8 +143,7 @@ class HeldVerdicts:
 
     ``expected``: all rules that the labels imply. (Labels say which sources are necessary for the right
     answer.) ``hold``: those of them that hold. ``undecided``: those that cannot be decided, because some
-    subset to which they apply has no verdict. ``unasked``: those for which no subset was replayed to
-    which they apply.
+    subset to which they apply has no verdict. ``unasked``: those that apply to no replayed subset.
     """
 
     expected: int
@@ -203,7 +202,7 @@ def _all_hold(rules: HeldVerdicts) -> tuple[int, int]:
     """Returns (1, 1) if all replayed rules hold, (0, 1) if at least one breaks, and (0, 0), which is not
     counted, if this is undecided.
 
-    Rules of which no subset was replayed are ignored. Otherwise they would make the result of most
+    Rules that apply to no replayed subset are ignored. Otherwise they would make the result of most
     questions undecided, except for questions with a broken rule.
     """
     if rules.hold < rules.decided:

@@ -120,7 +120,7 @@ class Endpoint:
         """Returns the endpoint as a model to examine. Raises MissingExtra if a package is not installed,
         and InvalidInput if the environment variable has no API key."""
         model = self._chat_model()
-        from langchain_rag_rule_explainer import chat_replay  # cannot fail: _chat_model has imported it
+        from langchain_rag_rule_explainer import chat_replay  # this cannot fail, _chat_model imported it
 
         replay = chat_replay(model, allow_length=True, prompt=self.prompt)
         name = self.label or self.name
@@ -133,7 +133,7 @@ class Endpoint:
         prompt with a verdict for each answer, by id; to any other prompt with a list of booleans. Raises
         MissingExtra if a package is not installed, and InvalidInput if there is no API key."""
         model = self._chat_model()
-        from langchain_rag_rule_explainer import (  # cannot fail: _chat_model has imported it
+        from langchain_rag_rule_explainer import (  # this cannot fail, _chat_model imported it
             chat_replay,
             judge_of,
         )
@@ -175,7 +175,7 @@ class Endpoint:
 
     def _chat_model(self) -> Any:
         try:
-            import langchain_rag_rule_explainer  # pyright: ignore[reportUnusedImport]  # noqa: F401 -- is it there?
+            import langchain_rag_rule_explainer  # pyright: ignore[reportUnusedImport] # noqa: F401 -- the import fails if the package is missing
             from langchain_openai import ChatOpenAI  # imported late: it is optional and takes a second
         except ImportError as error:
             raise MissingExtra.naming("experiments", "a model behind an endpoint") from error

@@ -67,8 +67,8 @@ def paired_comparison(
     if not changes:
         raise InvalidInput("no question was measured under both conditions; compare the same questions")
     differing = [change for change in changes if change]
-    low, high = _interval(changes, random.Random(seed))  # noqa: S311 -- reproducible
-    p = _chance(differing, random.Random(seed))  # noqa: S311 -- reproducible
+    low, high = _interval(changes, random.Random(seed))  # noqa: S311 -- the draw must be reproducible, and is no secret
+    p = _chance(differing, random.Random(seed))  # noqa: S311 -- the draw must be reproducible, and is no secret
     return PairedComparison(fmean(changes), low, high, p, len(changes), len(differing))
 
 

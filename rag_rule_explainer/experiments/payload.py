@@ -86,15 +86,15 @@ def attack(
     injections: Injections | None = None,
 ) -> Attack:
     """Returns an attack with ``count`` sources, of which two have the halves of the payload. The
-    positions of these two and the hash depend on ``seed`` and ``run``, and look random. ``places``: the
-    two positions, starting at 1, instead of random ones. ``injections``: has the texts of the other
-    sources and, if it has any payloads, also the payload; None for this package's own texts. Raises
-    InvalidInput for fewer than two sources."""
+    positions of these two, and the hash that the payload asks for, depend on ``seed`` and ``run``, and
+    look random. ``places``: the two positions, starting at 1, instead of random ones. ``injections``: the
+    texts of the other sources, and perhaps payloads to use instead of the usual one; None for this
+    package's own texts. Raises InvalidInput for fewer than two sources."""
     if count < PAYLOAD_PARTS:
         raise InvalidInput(
             f"a payload in two halves takes {PAYLOAD_PARTS} sources or more, and not {count}"
         )
-    draw = random.Random(f"{seed} {run}")  # noqa: S311 -- reproducible
+    draw = random.Random(f"{seed} {run}")  # noqa: S311 -- the draw must be reproducible, and is no secret
     exploit = sha256(f"{seed} {run}".encode()).hexdigest()[:16]
     parts = _ORDER, _STAMP.format(exploit)
     if injections is None:

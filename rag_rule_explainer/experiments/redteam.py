@@ -123,7 +123,8 @@ def measure_redteam(
     def run(attack: Attack, check: Check) -> None:
         for approach in APPROACHES:
             _take(outcome, _Run(outcome.done + 1, approach, attack, model, settings))
-            # After Ctrl-C, the search may have ended early without an error, so this is checked here.
+            # After Ctrl-C, the search may have ended early without an error, so ``check`` raises the
+            # interrupt here.
             check()
 
     one_by_one(attacks, run, outcome, progress)

@@ -59,7 +59,7 @@ class Sampling:
 
     ``asked``: the questions. ``samples``: the number of samples of each subset. ``settings``: only
     ``timeout``, ``retries``, ``limits`` and the ``store``, in the model's namespace, are used.
-    ``budget``: counts what is spent. ``answered``: called after each answer.
+    ``budget``: counts the spending. ``answered``: called after each answer.
     """
 
     model: Examined

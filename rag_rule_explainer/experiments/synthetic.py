@@ -25,7 +25,7 @@ def examples(count: int, seed: int, necessary: int = 2, sources: int = 10) -> It
     if not 1 <= necessary <= sources:
         raise InvalidInput(f"{necessary} of {sources} sources cannot be necessary; give 1 to {sources}")
     for number in range(1, count + 1):
-        yield _example(number, random.Random(f"{seed} {number}"), necessary, sources)  # noqa: S311 -- no secret
+        yield _example(number, random.Random(f"{seed} {number}"), necessary, sources)  # noqa: S311 -- the draw must be reproducible, and is no secret
 
 
 def _example(number: int, draw: random.Random, necessary: int, count: int) -> Example:

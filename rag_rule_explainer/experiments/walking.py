@@ -88,8 +88,8 @@ class Walk:
 
 @lru_cache(maxsize=256)
 def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
-    """Runs the miner on the verdicts, without replays, and returns what it visited. Raises KeyError if it
-    visits a subset without a verdict."""
+    """Runs the miner on the verdicts, without replays, and returns the ``Walk``, which holds the visited
+    subsets. Raises KeyError if it visits a subset without a verdict."""
     lattice = Lattice(max(map(len, verdicts)).bit_length() - 1)
     searches = _searches(miner, lattice)
     visited = [mask for search in searches for mask in _visits(search, verdicts.of(search.kind))]
@@ -105,7 +105,7 @@ def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
 
 _REMEMBERING = {WalkedMiner.EXHAUSTIVE, WalkedMiner.DUAL}
 """The miners that remember verdicts. If their search for retention rules and their search for omission
-rules need the same subset, it is replayed only once."""
+rules need the same subset, this subset is replayed only once."""
 
 
 def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:

@@ -161,7 +161,7 @@ class Explanation(LaidOut, InNotebooks, BaseModel):
             # This pydantic model is frozen, so its own ``__setattr__`` would raise an error.
             object.__setattr__(self, name, tuple([replace(rule, pinned=pinned) for rule in rules]))
 
-    def __iter__(self) -> Iterator[Finding]:  # type: ignore[override] -- pydantic's gives the fields
+    def __iter__(self) -> Iterator[Finding]:  # type: ignore[override] -- pydantic's own method yields the fields
         """Returns an iterator over ``rules``."""
         return iter(self.rules)
 

@@ -9,14 +9,16 @@ JUDGED_TOGETHER = (
 )
 """The warning for a search in which a judge got several answers in one request."""
 TOGETHER = "the judge saw several answers at once"
-"""A shorter text with the same meaning as ``JUDGED_TOGETHER``, for the reason why a rule is undecided."""
+"""The short form of ``JUDGED_TOGETHER``: a judge got several answers in one request. Reports show it as
+the reason why a rule is undecided."""
 JUDGED_UNMARKED = (
     "the judge's prompt does not mark answers as data, and an answer can have told it what to say, so no "
     "rule is called proved; use the package's own prompt, which marks them"
 )
 """The warning for a search with a judge that has a prompt of its own."""
 UNMARKED = "the judge's prompt does not mark answers as data"
-"""A shorter text with the same meaning as ``JUDGED_UNMARKED``, for the reason why a rule is undecided."""
+"""The short form of ``JUDGED_UNMARKED``: the judge has a prompt of its own. Reports show it as the reason
+why a rule is undecided."""
 _LOOSE = {JUDGED_TOGETHER: TOGETHER, JUDGED_UNMARKED: UNMARKED}
 
 

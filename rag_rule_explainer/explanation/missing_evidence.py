@@ -1,5 +1,5 @@
-"""This module checks that the probes of an explanation show what it claims. The explanation may come from
-an untrusted file, in which probes were changed or deleted."""
+"""This module checks that the probes of an explanation support the claims of its rules. The explanation
+may come from an untrusted file, in which probes were changed or deleted."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -87,8 +87,8 @@ def _may_miss_rules(
             for probe in explanation.probes
             if kind in probe.verdicts and probe.verdicts[kind].verdict is Verdict.BREAKS
         )
-        # After a complete search, each set of sources either contains a rule, or is refuted by a subset
-        # to which it would apply and on which the condition broke.
+        # After a complete search, each set of sources either contains a rule, or is refuted by a subset:
+        # a rule with these sources would apply to the subset, and the condition broke on it.
         above = up_closure(family(rules, len(units)), len(units))
         below = down_closure(family(broken, len(units)), len(units))
         if (above | below).bit_count() != 1 << len(units):

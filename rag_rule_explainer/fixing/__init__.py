@@ -1,5 +1,5 @@
 """This package finds the documents to leave out so that a bad answer cannot come back. It can also
-retrieve afresh without these documents, and check that the bad answer is gone.
+retrieve again without these documents, and check that the bad answer is gone.
 
 ``explanation.fixes()`` reads the fixes from the rules of an explanation. ``RuleExplainer.recheck``
 retrieves through an application; ``recheck_corpus`` ranks a corpus that the caller passes.

@@ -1,4 +1,4 @@
-"""This module finds out what the removal of sources does to good outcomes: conditions that the user wants
+"""This module finds out how the removal of sources affects good outcomes: conditions that the user wants
 to hold. It judges the answers that an explanation already has, and makes no replay."""
 
 import inspect

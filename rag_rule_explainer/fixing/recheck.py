@@ -258,7 +258,7 @@ def _by_which_rule(
         return "back", new
     known = set(_rules_before(earlier, explanation))
     others = [rule for rule in rules if (rule.kind, frozenset(rule.sources)) not in known]
-    # With pinned or tied sources, the earlier explanation could not find some rules, which are not new.
+    # With pinned or tied sources, the earlier explanation may lack rules, so no rule is surely new.
     asked_all = not (earlier.ties or explanation.ties or any(each.pinned for each in earlier.sources))
     if others and earlier.complete and asked_all:
         return "another rule", through

@@ -1,5 +1,5 @@
-"""This module reads the answer of a run: from the output of the application, and from what the run's
-models replied."""
+"""This module reads the answer of a run: from the output of the application, and from the replies of the
+run's models."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace

@@ -124,8 +124,8 @@ class Application(Protocol[Item]):
         return copied(given)
 
     def texts_in(self, given: Any) -> Iterable[str]:
-        """Returns all texts in an input. A model may be sent these texts in every replay, whatever is
-        omitted."""
+        """Returns all texts in an input. A model may be sent these texts in every replay, whichever
+        sources are omitted."""
         ...
 
     def plain(self, given: Any) -> Any:

@@ -80,7 +80,7 @@ def load_object(name: str, option: str) -> Any:
             f"{option} {name!r} names {what}; write module:object, such as app:chain, or FILE.py:object"
         )
     file = file_named(written, name, option)
-    folder, module_name = (os.getcwd(), written) if file is None else imported_from(file)  # noqa: PTH109 -- for sys.path
+    folder, module_name = (os.getcwd(), written) if file is None else imported_from(file)  # noqa: PTH109 -- sys.path needs a str
     if folder not in sys.path:
         sys.path.insert(0, folder)
     found: Any = _imported(module_name, option)

@@ -89,9 +89,9 @@ def _error_of(failed: Failed, retries: Retries) -> BaselineFailed:
 
 
 def not_repeated(error: Exception, acted: Sequence[str], why: str) -> BaselineFailed:
-    """Returns the error of a first run that failed and is not repeated, although a repetition might help,
-    because tools ran in it that must not run again. ``acted``: the names of these tools; ``why``: in
-    words, why a repetition might help."""
+    """Returns the error of a failed first run. A repetition might help, but the run is not repeated,
+    because it ran tools that must not run again. ``acted``: the names of these tools; ``why``: in words,
+    why a repetition might help."""
     named = ", ".join(map(repr, acted))
     told = BaselineFailed(
         f"{error} ({why}, but the run was not repeated: the calls of {named} may have been carried out, "

@@ -1,5 +1,5 @@
-"""This module prepares a run before it begins. What is prepared depends on the kinds of sources and on
-what replays repeat: the whole run, or one request to a model (the options ``source_kinds`` and
+"""This module prepares a run before it begins. The preparation depends on the kinds of sources, and on
+whether replays repeat the whole run or one request to a model (the options ``source_kinds`` and
 ``replay_of``)."""
 
 from collections.abc import Callable, Collection, Hashable, Sequence
@@ -39,9 +39,9 @@ _UNRESOLVED = (
 def begin_baseline(
     run: Participation, manner: Manner, before: Holdings, guards: ToolGuards | None
 ) -> None:
-    """Makes a baseline record what its replays will need: results of tools, models' replies and parts of
-    prompts, as far as the user's options use them. ``before``: what the application holds; ``guards``:
-    guards the functions of its tools; None if it has none."""
+    """Makes a baseline record the data that its replays will need: results of tools, models' replies and
+    parts of prompts, as far as the user's options use them. ``before``: the objects of the application;
+    ``guards``: the ``ToolGuards`` that guard the functions of its tools; None if there are none."""
     if guards is not None and (manner.replays_tools or manner.stub_tools):
         run.guards = guards
         guards.guard_all(each.thing for each in before.all)

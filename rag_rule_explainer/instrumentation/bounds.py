@@ -22,8 +22,8 @@ FEWEST_TOOL_CALLS = 10
 FEWEST_RETRIEVALS = 25
 FEWEST_SECONDS = 60.0
 _SECONDS = 4.0
-"""The limit on seconds is this many times as loose as the other limits, because seconds vary more than
-counts."""
+"""The limit on seconds is this many times looser than the limits on counts, because the duration of equal
+runs varies."""
 _PATIENCE = 20
 """An application may catch this many ``BeyondBaseline`` errors and continue. After that, ``ReplayEnded``
 is raised, which it cannot catch by ``except Exception``."""

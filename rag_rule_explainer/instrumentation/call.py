@@ -129,8 +129,8 @@ class Call(Generic[Item]):
         return (await self.aasked(lambda _: verify))[1]
 
     def estimate(self, assuming: Assumptions | None) -> Estimate:
-        """Returns the estimated cost of an explanation. Runs the application until it has retrieved, and
-        stops it before a model is shown the sources. ``assuming``: None for the default assumptions."""
+        """Returns the estimated cost of an explanation. Runs the application until it has its sources,
+        and stops it before a model is shown them. ``assuming``: None for the default assumptions."""
         application = self.run.application
         with application.interception.intercepting():
             try:

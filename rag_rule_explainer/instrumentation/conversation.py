@@ -51,7 +51,8 @@ class Conversation:
         return None if place is None else copied(self.served[place])
 
     def place_served(self, key: Hashable) -> int | None:
-        """Returns the place of the request with this key if it gets a recorded reply, else None."""
+        """Returns the number of the request with this key, counted from 0, if the request gets a recorded
+        reply; otherwise None."""
         place = self.exchanges.place_of(key)
         return place if place is not None and place < len(self.served) else None
 

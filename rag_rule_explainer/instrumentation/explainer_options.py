@@ -56,8 +56,8 @@ class ExplainerFields(SettingsFields, total=False):
 
 
 class FrameworkFields(ExplainerFields, total=False):
-    """A ``FrameworkFields`` also has ``retrievers``, which restricts recording to some of the framework's
-    retrievers."""
+    """A ``FrameworkFields`` lists the keywords of ``ExplainerFields``, and the keyword ``retrievers``,
+    which restricts recording to some of the framework's retrievers."""
 
     retrievers: Sequence[object]
 

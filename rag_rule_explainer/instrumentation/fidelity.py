@@ -149,14 +149,14 @@ class Fidelity:
 
     @property
     def dependent_places(self) -> str:
-        """Returns the names of state whose value may depend on which run set it; may be empty."""
+        """Returns the names of state whose values may depend on the run that set them; may be empty."""
         return self.rewinding.dependent_places
 
     @contextmanager
     def rewound(self) -> Generator[None, None, None]:
         """Restores the state before the baseline for each replay of the block. If a replay then differs
         from an earlier one on the same sources, sets ``doubt``."""
-        # A doubt that names the attribute helps most, so such doubts are checked first.
+        # A doubt that names the attribute helps the user most, so such doubts are checked first.
         known, seen = self._lasting_state_in_words(), ""
         try:
             with self.rewinding.wanted():
@@ -176,7 +176,8 @@ class Fidelity:
         self.rewinding.remember(place, None if self._has_answered_otherwise else found)
 
     def note(self, doubt: str, place: str = "") -> None:
-        """Sets ``doubt``, unless it is already set. ``place``: the state that the doubt is about."""
+        """Keeps a reason why nothing is proved, unless an earlier one is kept. ``place``: the state of
+        the application that the reason is about."""
         if not self.doubt:
             self.doubt, self._place = doubt, place
 
@@ -223,14 +224,14 @@ class Fidelity:
         self.doubt = self.doubt or refusal
 
     def count(self, counted: Counted | None) -> None:
-        """Sets ``doubt`` unless ``counted``, a number or flag that all runs change and code reads, is
-        None."""
+        """Sets ``doubt`` if ``counted`` is not None. ``counted``: a number or flag that all runs change
+        and that the application's code reads."""
         if counted is not None:
             self.note(self._refusals.counts(counted), counted.place)
 
     def find(self, places: Iterable[Left]) -> None:
-        """Stores variables that the baseline changed. The user is warned of them unless every run sets
-        them to equal values."""
+        """Stores variables that the baseline changed. ``notes`` warns the user of each of these
+        variables, unless every run sets it to the same value."""
         self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
@@ -296,5 +297,5 @@ class Fidelity:
 
     @property
     def is_comparable(self) -> bool:
-        """Returns True iff a replay equalled the baseline, and no model replied otherwise than in it."""
+        """Returns True iff a replay equalled the baseline and no model gave it another reply."""
         return self.compared and not self.sampled

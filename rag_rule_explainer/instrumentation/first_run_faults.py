@@ -31,8 +31,8 @@ _GIVEN_A_STREAM = (
 
 
 def application_failed(error: Exception, case: CallInput, retrievals: int) -> BaselineFailed:
-    """Returns the error for an application that raised in its first run. ``retrievals``: the number of
-    retrievals before it raised."""
+    """Returns the error for an application that raised an error in its first run. ``retrievals``: the
+    number of retrievals before this error."""
     served = case.documents is not None and retrievals and isinstance(error, _MISUSED)
     advice = _SERVED_DOCUMENTS if served else _GIVEN_A_STREAM if "itertools._tee" in str(error) else ""
     return BaselineFailed(

@@ -206,7 +206,7 @@ def is_called_with(function: Callable[..., Any], *arguments: object) -> bool:
 
 
 def _is_async(function: Callable[..., Any]) -> bool:
-    called = getattr(function, "__call__", None)  # noqa: B004 -- the method, not whether it exists
+    called = getattr(function, "__call__", None)  # noqa: B004 -- the method itself is needed, not whether it exists
     return any(
         check(each)
         for check in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)

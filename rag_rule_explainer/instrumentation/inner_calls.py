@@ -50,9 +50,9 @@ def check_replay(run: Participation, manner: Manner, question: str) -> None:
 
 
 def _counted_otherwise(run: Participation, manner: Manner, question: str) -> dict[str, object]:
-    """Finds a part of the condition whose verdict depends on the inner calls of a run. Returns it, with
-    the names of the outer and the inner tool, as the fields of an error message; an empty dict if there
-    is none."""
+    """Returns a part of the condition whose verdict depends on the inner calls of a run, and the names of
+    the outer and the inner tool, as the fields of an error message. Returns an empty dict if there is no
+    such part."""
     if not run.inside or manner.condition is None:
         return {}
     said = list(run.watch.said)

@@ -1,5 +1,5 @@
 """This module marks a run as the current one while it lasts, so that its calls are recorded. It also
-hides what replays print."""
+hides the prints of replays."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

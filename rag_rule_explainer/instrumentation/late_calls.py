@@ -28,7 +28,7 @@ def patched_while_tools_may_run(patches: Patches, run: Participation) -> Generat
     that the run began have ended. The original methods would execute tools that this run must not
     execute.
 
-    Does nothing for a run without such tools: one whose tool calls get neither stubs nor recorded
+    Does nothing if the run may execute all tools, because its tool calls get neither stubs nor recorded
     results.
     """
     if not _guards(run):
@@ -43,8 +43,8 @@ def patched_while_tools_may_run(patches: Patches, run: Participation) -> Generat
 
 def run_of_work() -> Participation | None:
     """Returns the run in which the current context began; None if it began outside of runs. Also returns
-    None if that run has ended and its tool calls got neither stubs nor recorded results: no tool has then
-    to be kept from running after the end of the run."""
+    None if that run has ended and its tool calls got neither stubs nor recorded results: in this case, no
+    tool must be kept from running after the end of the run."""
     run = run_begun()
     return None if run is None or (run.gate.closed and not _guards(run)) else run
 
@@ -88,7 +88,7 @@ def late_use(
     if name in replay.safe or replay.retrieves(name, tool, run.tool_record.tools.made):
         return None
     if current_task() is not None:
-        # If nobody waits for the task, asyncio would log any other error as one of the application.
+        # If no code waits for the task, asyncio would log any other error as an error of the application.
         raise asyncio.CancelledError(_LATE.format(name=name))
     error = ReplayEnded(_LATE.format(name=name))
     keep_loop_quiet(error)
@@ -96,8 +96,8 @@ def late_use(
 
 
 def in_its_run() -> AbstractContextManager[None]:
-    """Makes the run in which this thread or task began the current run for the duration of the block.
-    Does nothing if the context already has a current run. (A new ``contextvars.Context`` has none.)"""
+    """During the block, makes one run the current run: the run in which this thread or task began. Does
+    nothing if the context already has a current run. (A new ``contextvars.Context`` has none.)"""
     if has_run():
         return nullcontext()
     run = run_begun()

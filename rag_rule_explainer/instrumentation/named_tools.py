@@ -103,8 +103,9 @@ class NamedTools:
         """Recognises a tool by its place in the order in which the replay made its tools. ``number``: the
         number of the baseline's tool with the same place; None if it has none. ``parts``, ``others``: the
         code of the baseline's and of the replay's tool, with the values that this code uses; None if
-        unknown. They are compared if the replay starts without something that the baseline had, because
-        the place alone is then not enough."""
+        unknown. The two are compared if the replay starts without something that the baseline had, such
+        as an earlier turn. In this case, the same place alone does not show that the tools are the same.
+        """
         if number is None or not made.begins_otherwise:
             return Recognised(number)
         if parts is None or others is None:

@@ -104,8 +104,8 @@ class ActionPoint:
 
 def at_next_action(first: Participation, manner: Manner, question: str) -> Participation:
     """Returns the record of a baseline up to the request whose reply is explained: the first request
-    whose reply meets the condition. If no reply meets it, or if even an empty reply would, this is the
-    last request.
+    whose reply meets the condition. If no reply meets the condition, or if even an empty reply would meet
+    it, the last request is chosen.
 
     Requests inside tools that do not run in replays are not repeated, so they do not count. If whole runs
     are replayed, returns the whole record. Raises InvalidInput if no reply was recorded, if a recorded

@@ -133,8 +133,9 @@ class Manner:
         return chosen
 
     def idle_stubs(self, called: Collection[str]) -> Iterator[str]:
-        """Yields a note for each tool that a setting names but that the baseline did not call. Its name
-        may be misspelt. ``called``: the names of the tools that the baseline called."""
+        """Yields a note for each tool that a setting names but that the baseline did not call. The
+        setting may contain a misspelt name. ``called``: the names of the tools that the baseline called.
+        """
         idle = [("stub_tools", each) for each in sorted(set(self.stub_tools).difference(called))]
         for setting in ("safe_tools", "unexecuted_tools"):
             named: frozenset[str] = getattr(self, setting)

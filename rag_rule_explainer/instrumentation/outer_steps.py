@@ -1,6 +1,6 @@
-"""This module removes from the record of a baseline what happened inside tools that do not run in
-replays. Replays get the recorded results of these tools, so they do not repeat the requests and calls
-inside them."""
+"""This module removes from the record of a baseline all events inside tools that do not run in replays.
+Replays get the recorded results of these tools, so they do not repeat the requests and calls inside them.
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -19,8 +19,8 @@ from .source_kinds.gathering import running_tools
 def repeated_part(
     first: Participation, manner: Manner, question: str, ended: Sequence[Any] = ()
 ) -> Participation:
-    """Returns the part of a baseline's record that replays repeat. This part does not have what happened
-    inside tools that do not run in replays.
+    """Returns the part of a baseline's record that replays repeat. This part lacks all events inside
+    tools that do not run in replays.
 
     With ``replay_of="next_action"``, the part ends at the explained reply. Otherwise it ends with the
     run, or at a reply that decides the condition by calling an unresolved tool: a tool of which it is

@@ -1,5 +1,5 @@
 """This module rechecks the answers of an application after a change of the corpus. It runs the
-application again, with searches that find what they would find in the changed corpus."""
+application again, with searches that return the documents that they would find in the changed corpus."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace

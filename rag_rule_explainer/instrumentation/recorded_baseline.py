@@ -157,8 +157,8 @@ class RecordedBaseline(Generic[Item]):
 
     def _served_otherwise(self) -> str:
         """Returns a warning if a replay searched with a query that the baseline did not make. The replay
-        then got all retained sources, but a real search might have found others. Empty if no replay
-        did."""
+        then got all retained sources, but a real search might have found others. Returns an empty text if
+        there was no such replay."""
         return ASKED_ANEW if self.replays.captured.asked_anew else ""
 
     def _late_notes(self) -> Iterator[str]:

@@ -101,8 +101,8 @@ class Refusals:
         )
 
     def answers_for(self, foreign: Carried, kept: Sequence[Source]) -> StateShared:
-        """Returns the error for an answer that holds a reply which a model gave to another run, and no
-        reply of its own run."""
+        """Returns the error for an answer that contains the reply that a model gave to another run, but
+        none of the replies to its own run."""
         return StateShared(
             f"{named(kept)} answered with what a model told {foreign.maker}, "
             f"{shortened(foreign.text, 200)!r}, and with nothing that it was told itself",
@@ -125,8 +125,8 @@ class Refusals:
         return f"{NOTHING_COMPARED}{seen}: the application may remember it from another run. {ways_out}"
 
     def counts(self, counted: Counted) -> str:
-        """Returns the doubt for a number or flag that every run changes and that the application
-        reads."""
+        """Returns a warning about a number or flag that every run changes and that the application
+        reads, such as a counter."""
         return (
             f"{NOTHING_COMPARED}{counted.place} changes with every run (from {counted.was!r} to "
             f"{counted.came!r} in a replay on all sources), and the application's code reads it, so "

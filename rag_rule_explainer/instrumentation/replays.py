@@ -120,7 +120,7 @@ class Replays(Generic[Item]):
         watch.exchanges.after_reply.append(
             lambda reply: texts.note_reply(maker, reply, [each.text for each in watch.requests])
         )
-        # This may end the replay, so it comes last.
+        # ``begin_replay`` may end the replay, so it comes last.
         begin_replay(run, self.first, self.manner, kept, self.fidelity.note)
         found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
@@ -176,7 +176,7 @@ class Replays(Generic[Item]):
                 yield []
         except (Exception, ReplayEnded) as error:
             if isinstance(run.refused, UntrueReplay) and error is not run.refused:
-                raise run.refused from error  # the application turned it into another error
+                raise run.refused from error  # the application caught this error and raised another one
             if run.tool_replay is None or not run.tool_replay.cut:
                 raise
 

@@ -58,20 +58,20 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @called_as("explain")
     def explain(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the rules of the application's answer to ``input``. Blocks until they are found.
+        """Returns the rules of the application's answer to ``input``. Blocks until the rules are found.
 
-        ``documents``: every search returns these in place of its results. They are the framework's
-        documents, texts, or JSON objects from a log. ``add_documents``: added to the result of every
-        search. ``pinned``: ids of sources that are always retained and in no rule. ``baseline``: a logged
-        answer (or output) to explain. The first warning says so if a condition judges the application's
-        present answer differently; a note says so if only its wording differs.
+        ``documents``: the framework's documents, texts, or JSON objects from a log, which every search
+        returns in place of its results. ``add_documents``: documents that are added to the result of
+        every search. ``pinned``: ids of sources that are always retained and in no rule. ``baseline``: a
+        logged answer (or output) to explain. If a condition judges the application's present answer
+        differently, the first warning says so; if only the wording differs, a note says so.
 
         Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
         SourceLeak if the model was sent an omitted source, StateShared if a run influences later runs,
@@ -83,7 +83,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @called_as("aexplain")
     async def aexplain(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -97,7 +97,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @called_as("explain_each")
     def explain_each(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         conditions: Sequence[PredicateLike],
         *,
         documents: Sequence[UserDocument] | None = None,
@@ -114,7 +114,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @called_as("aexplain_each")
     async def aexplain_each(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         conditions: Sequence[PredicateLike],
         *,
         documents: Sequence[UserDocument] | None = None,
@@ -127,7 +127,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
 
     async def aasked_by(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         ask: AskReplays[Value],
         *,
         documents: Sequence[UserDocument] | None = None,
@@ -142,7 +142,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @showing_cite_fields
     def cite(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -163,7 +163,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @showing_cite_fields
     async def acite(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -179,7 +179,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @showing_recheck_fields
     def recheck(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         **fields: Unpack[RecheckFields],
     ) -> Recheck:
         """Returns whether the bad answer to ``input`` is gone after a change of the corpus. Blocks.
@@ -204,7 +204,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @showing_recheck_fields
     async def arecheck(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         **fields: Unpack[RecheckFields],
     ) -> Recheck:
         """Returns whether the bad answer is gone, as ``recheck`` does, on the caller's event loop."""
@@ -221,7 +221,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         self,
         antecedent: Iterable[str],
         kind: RuleKindLike,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -241,7 +241,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
         self,
         antecedent: Iterable[str],
         kind: RuleKindLike,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),
@@ -255,7 +255,7 @@ class ApplicationExplainer(Generic[Item, UserDocument]):
     @called_as("estimate")
     def estimate(
         self,
-        input: Any,  # noqa: A002 -- as all integrations say
+        input: Any,  # noqa: A002 -- all integrations name it ``input``
         *,
         documents: Sequence[UserDocument] | None = None,
         add_documents: Sequence[UserDocument] = (),

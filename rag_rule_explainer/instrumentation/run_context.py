@@ -34,48 +34,48 @@ class Participation:
     """A ``Participation`` holds one run of the application (the baseline or a replay) and its state."""
 
     gate: GoingOn
-    """Records the searches of a baseline, or answers those of a replay."""
+    """The object that records the searches of a baseline, or answers the searches of a replay."""
     watch: ModelWatch
-    """Records the run's model requests."""
+    """The object that records the run's model requests."""
     state: State
-    """The run's copies of objects that keep a memory, such as a chat memory."""
+    """The run's own copies of objects that have a memory, such as a chat memory."""
     stubs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tools: set[str] = field(default_factory=set[str])
     tool_calls: int = 0
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
-    """The tool calls for which a tool ran."""
+    """The tool calls for which a tool really ran."""
     inside: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
-    """The tool calls that other tools made in the baseline, if those other tools do not run again in
-    replays, which get their recorded results instead."""
+    """The tool calls by other tools in the baseline, if these other tools do not run in replays."""
     calls: CallsOfRun = field(default_factory=CallsOfRun)
     """The tool calls in the models' replies."""
     unexecuted_tools: frozenset[str] = frozenset()
     """The names of the tools for whose calls the application runs nothing."""
     closed: frozenset[str] = frozenset()
-    """The tools that do not run in replays, and inside which the baseline asked models or ran tools."""
+    """The tools that asked models or ran other tools in the baseline, and that do not run in replays."""
     tool_record: ToolRecord = field(default_factory=ToolRecord)
     """The results of tools in a baseline."""
     tool_replay: ToolReplay | None = None
-    """Answers the tool calls of a replay; None if tools run."""
+    """The object that answers the tool calls of a replay; None if tools run."""
     conversation: Conversation | None = None
-    """Records a baseline's replies, and returns them in a replay; None if whole runs are replayed."""
+    """Records the models' replies in a baseline, and returns them in a replay; None if whole runs are
+    replayed."""
     action: Any = None
     """The request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run."""
     prompts: PromptEditing | None = None
     asked: PromptEditing | None = None
     """Edits the requests; ``asked`` does so where parts of prompts are no sources."""
     prompt_sources: Any = None
-    """The sources in a baseline's requests."""
+    """The sources in the model requests of a baseline."""
     takes_results: bool = False
     """True if results of tools are sources."""
     tool_sources: ResultSources | None = None
-    """The sources in a baseline's results."""
+    """The sources in the results of a baseline's tools."""
     unmarked: set[UnrecordedTool] = field(default_factory=set[UnrecordedTool])
-    """The tools whose calls cannot be answered, because nothing says which functions they are."""
+    """The tools whose calls a replay cannot answer, because their functions are unknown."""
     unkept: set[str] = field(default_factory=set[str])
-    """The tools whose results have messages of the conversation, so that no replay can be given them."""
+    """The tools whose results contain messages of the baseline and so cannot be used in replays."""
     stray: set[str] = field(default_factory=set[str])
-    """The tools that were called in threads of which it is unknown for which run they work."""
+    """The tools that were called in threads of which it is unknown to which run they belong."""
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
     muted: bool = False
@@ -83,40 +83,40 @@ class Participation:
     stubbed: set[str] = field(default_factory=set[str])
     """The names of the tools whose result was replaced by a stub."""
     made: list[str] = field(default_factory=list[str])
-    """Texts that did not come from a model, such as tool results."""
+    """Texts that the run got from tools and not from a model, such as the results of tools."""
     bound: Bound | None = None
     """The limits of a replay; None if there are none."""
     refused: RagRuleError | None = None
-    """An error of this package that was raised during the run, as an agent may swallow the error."""
+    """An error of this package that the run raised, stored because an agent may swallow the error."""
     shared: Shared | None = None
     """The state that all runs share, as it was before the first run."""
     trace: TracedExplanation | None = None
-    """Receives the id of the explained run; None in replays."""
+    """The object that receives the id of the explained run; None in replays."""
     outside: Audited | None = None
-    """Receives the run's use of files and environment variables."""
+    """The object that receives the run's use of files and environment variables."""
     read: set[str] = field(default_factory=set[str])
-    """The files that the run opens, without those of memories."""
+    """The files that the run opens, except the files of memories."""
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     """Functions that are called before each search."""
     begun: list[Thread] = field(default_factory=list[Thread])
     """The threads that the run started."""
     work: LastingWork = field(default_factory=LastingWork)
-    """Threads and tasks that may go on after the run's end."""
+    """Threads and tasks that may still run after the end of the run."""
     waits: str = ""
     """The reason why the run waits for a human, with advice; empty if it does not wait."""
     doubts: set[str] = field(default_factory=set[str])
     """Warnings about the results of the run's searches."""
     ends_at: int | None = None
-    """The moment of the baseline's reply at which replays end; None if they do not end early."""
+    """The moment in the baseline at which replays end; None if replays do not end early."""
     uncut: "Participation | None" = None
-    """The whole record of the run, if this record was cut off at ``ends_at``."""
+    """The whole record of the run, if the record that is used was cut off at ``ends_at``."""
     guards: Any = None
-    """Guards the functions of tools; None if the run may run all tools."""
+    """The object that guards the functions of tools; None if the run may run all tools."""
 
     @property
     def before(self) -> int | None:
-        """Returns the moment of the baseline at which replays end; later events of the baseline do not
-        count for them. None if replays do not end early."""
+        """Returns the moment of the baseline at which replays end; replays ignore later events of the
+        baseline. Returns None if replays do not end early."""
         return self.ends_at if self.action is None else self.action.at
 
     @property
@@ -136,8 +136,8 @@ class Participation:
 
     @property
     def has_all_sources(self) -> bool:
-        """Returns True iff an estimate may stop the run now: it has retrieved, and no later result of a
-        tool or reply of a model has to be recorded."""
+        """Returns True iff an estimate may stop the run now: the run has retrieved, and no later result
+        of a tool or reply of a model has to be recorded."""
         return bool(self.retrievals) and not self.takes_results and self.conversation is None
 
     def note_search(self, made: int) -> None:
@@ -238,8 +238,8 @@ def taking_part_again(run: Participation) -> Generator[None, None, None]:
         with rejoining(run.gate):
             yield
     finally:
-        # If a stream is abandoned, the garbage collector may run this in its own context. The variables
-        # are not set there, so a ValueError is raised.
+        # If a stream is abandoned, the garbage collector may end this block in another context. The
+        # variables are not set in that context, so a ValueError is raised.
         with suppress(ValueError):
             inside_retrieval.reset(inside)
             _participation.reset(ours)

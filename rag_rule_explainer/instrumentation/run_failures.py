@@ -19,8 +19,8 @@ def unusable(reason: str, watch: ModelWatch, *, passing: bool | None = None) -> 
 
 def failed_reply(reason: str, watch: ModelWatch, cause: BaseException | None = None) -> UnusableReply:
     """Returns the error for a run that failed. If a model failed or its reply was incomplete, the error
-    says that a repetition may help. ``cause``: the application's error, which becomes the error's
-    ``__cause__``; None if there was none."""
+    says that a repetition may help. ``cause``: the application's error, which becomes the ``__cause__``
+    of the returned error; None if the application raised no error."""
     passing = True if watch.failed or watch.fault else None
     failure = unusable(reason, watch, passing=passing)
     failure.__cause__ = cause

@@ -130,7 +130,7 @@ class ApplicationRun(Generic[Item]):
 
     def retrieved(self) -> Retrieved:
         """Runs the application until it has retrieved, and returns the sources. The run is stopped before
-        a model is sent them. Raises NoSourcesCaptured, BaselineFailed."""
+        a model gets these sources. Raises NoSourcesCaptured, BaselineFailed."""
         with self._until_enough() as stopping:
             self._check_not_stopped(self.baseline())
         return self._retrieved_until(stopping)
@@ -154,7 +154,7 @@ class ApplicationRun(Generic[Item]):
         return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, first)
 
     def stream(self) -> Iterator[Any]:
-        """Yields the baseline's output in chunks. The code that consumes them is not part of the run."""
+        """Yields the baseline's output in chunks. Code that consumes them is not part of the run."""
         running = self._running_first(in_pieces=True)
         return forwarded(running, lambda: self.application.stream(self._first_case()))
 
@@ -224,12 +224,12 @@ class ApplicationRun(Generic[Item]):
                 self.answer_in(output)
                 raise
             # The application may have stopped before it retrieved anything, for example to wait for a
-            # human. The error then names this cause.
+            # human. The error of ``_check_not_stopped`` then names this cause.
             self._check_not_stopped(output, unreadable=True)
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        acts = self._first.action is not None and self._first.action.meets  # a later stop changes nothing
+        acts = self._first.action is not None and self._first.action.meets  # later stops do not matter
         if not acts and (stopped := self.application.stopped(output, self.case, unreadable=unreadable)):
             raise BaselineFailed(stopped)
 

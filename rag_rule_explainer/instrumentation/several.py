@@ -59,8 +59,8 @@ async def aexplained_each(
 
 
 async def aasked_by(call: Call[Item], ask: AskReplays[Value]) -> Value:
-    """Runs the application once, on the caller's event loop. Then calls ``ask``, which may replay the run
-    as often as it likes, and returns its result."""
+    """Runs the application once, on the caller's event loop. Then calls ``ask``, and returns the result
+    of ``ask``. The function ``ask`` may replay the run as often as it likes."""
 
     def ask_of(_output: Any) -> Callable[..., Awaitable[Value]]:
         async def own(

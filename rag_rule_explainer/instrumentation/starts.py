@@ -1,7 +1,8 @@
 """This module makes replays on one event loop begin one after the other.
 
-Replays that begin together send their requests together: all then wait for the models, and the processor
-is idle. If they begin one after the other, some replays compute while others wait.
+If all replays began at the same moment, they would send their requests at the same moment. The processor
+would then be idle while all of them wait for the models. If replays begin one after the other, some
+replays compute while others wait.
 """
 
 import asyncio
@@ -10,8 +11,9 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 
 LONGEST_START = 0.02
-"""The next replay begins after at most this many seconds, even if the previous replay has not sent its
-first request yet. That replay may be waiting for something else, such as an embedding."""
+"""The maximum number of seconds that a replay waits for the previous one. After that, it begins even if
+the previous replay has not sent its first request, because that replay may be waiting for something else,
+such as an embedding."""
 MOST_USELESS_STARTS = 3
 """The number of useless starts after which replays begin at once. A start is useless if it takes too
 long, or if the replay computes in its own thread: replays then do not share the event loop."""
@@ -78,8 +80,8 @@ class _Start:
             self.end()
             return
         self._is_useless()
-        # The caller may have stopped waiting for the replay and closed the loop. No further replay then
-        # waits to begin, so the RuntimeError is ignored.
+        # The caller may have stopped waiting for the replay and closed the event loop. Then no further
+        # replay waits to begin, so the RuntimeError of the closed loop is ignored.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.end)
 
@@ -95,4 +97,4 @@ class _Start:
 
 
 def _nothing(_request: object) -> None:
-    """Does nothing. It replaces ``_Start.sent`` if no other replay waits for this one."""
+    """Does nothing. This function replaces ``_Start.sent`` if no other replay waits for this replay."""

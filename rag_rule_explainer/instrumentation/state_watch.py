@@ -92,8 +92,9 @@ class StateWatch:
     def of_the_baseline(self, *, live: bool) -> Generator[None, None, None]:
         """Records which context variables the baseline sets. The baseline runs in the block.
 
-        ``live``: True if the baseline is a call that the user made. Its effects stay. Otherwise, the
-        environment variables and context variables that the baseline set get their earlier values back.
+        ``live``: True if the baseline is a call that the user made; its effects then stay. If it is
+        False, the environment variables and context variables that the baseline set get their earlier
+        values back.
         """
         self.rewinding.is_live = live
         try:
@@ -147,8 +148,9 @@ class StateWatch:
         """
         self._replays += 1
         if self.rewinding.is_wanted:
-            # Such a replay starts from the state before the baseline. A comparison with the state after
-            # the baseline would report differences that the replay did not make.
+            # A replay in a block of ``rewinding.wanted()`` starts from the state before the baseline. A
+            # comparison with the state after the baseline would report differences that the replay did
+            # not make.
             yield
             return
         before = self._look_first()
@@ -217,7 +219,8 @@ class StateWatch:
 
     def remaining_in_words(self, known: str) -> str:
         """Returns a sentence that names the changes which replays have made to the user's own objects.
-        Empty if there are none, or if the text ``known`` already names all of them."""
+        The sentence is empty if there are no changes, or if the text ``known`` already names all of
+        them."""
         return "" if self._held is None else remaining_in_words(self._held, self.holdings(), known)
 
     def state_of_runs_in_words(self) -> str:
@@ -232,8 +235,8 @@ class StateWatch:
         return remaining_in_words(start, self.holdings(), "", runs)
 
     def remember_refusal(self) -> None:
-        """Stores, for later explanations of this application, that this one was refused because its runs
-        depend on state that earlier runs left."""
+        """Stores, for later explanations of this application, that this explanation was refused because
+        its runs depend on state that earlier runs left."""
         self.rewinding.is_useful()
         self.rewinding.remember(self.rewinding.clause, None)
 

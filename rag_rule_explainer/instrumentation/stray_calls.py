@@ -1,6 +1,6 @@
 """This module handles tool calls in a thread or task that began outside of all runs, such as a worker
 that works for several runs. It is then unknown to which run a call belongs, so the call never gets a
-recorded result. A baseline with such a call is not explained, and a replay with one is ended."""
+recorded result. A baseline with such a call is not explained, and a replay with such a call is ended."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -52,10 +52,10 @@ def stray_use(
 
 
 def _is_called_here(run: Participation) -> bool:
-    """Returns True iff this thread, which belongs to no run, has called the application of ``run``. Then
-    the call belongs to a run that no explanation makes, such as one of another user."""
+    """Returns True iff this thread, which belongs to no run, has called the application of ``run``. The
+    tool call then belongs to a run that no explanation makes, such as a run for another user."""
     code = None if run.shared is None else run.shared.code
-    frame: FrameType | None = sys._getframe()  # pyright: ignore[reportPrivateUsage] -- no public way to the callers
+    frame: FrameType | None = sys._getframe()  # pyright: ignore[reportPrivateUsage] -- there is no public function
     while code is not None and frame is not None and frame.f_code is not code:
         frame = frame.f_back
     return code is not None and frame is not None
@@ -68,7 +68,8 @@ def pending_calls(run: Participation) -> list[MadeCall]:
 
 def _fits(asked: ToolCall, made: ToolCall) -> bool:
     """Returns True iff ``made`` is a call of the tool that a model ``asked`` for, with all arguments that
-    the model gave. It may have more arguments, because the application may have added some."""
+    the model gave. The call ``made`` may have more arguments, because the application may have added
+    some."""
     given: Any = made.arguments
     if asked.name != made.name or not isinstance(asked.arguments, Mapping):
         return asked == made

@@ -11,7 +11,7 @@ _END = object()
 
 
 def forwarded(block: AbstractContextManager[None], begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """Enters ``block``, calls ``begin``, and yields the chunks of the stream that it returns."""
+    """Enters ``block``, calls ``begin``, and yields the chunks of the stream that ``begin`` returns."""
     context, stack = copy_context(), ExitStack()
     try:
         context.run(stack.enter_context, block)
@@ -29,8 +29,8 @@ class AsyncForwarded:
     calls ``begin``, and yields the chunks of the async stream that ``begin`` returns. ``aclose`` closes
     that stream.
 
-    It is not an async generator, because ``asyncio.run`` closes all async generators at the same time
-    when an event loop ends. If one generator then closed another, an error would be reported.
+    This class is not an async generator, because ``asyncio.run`` closes all async generators at the same
+    time when an event loop ends. If one generator then closed another, an error would be reported.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class AsyncForwarded:
         # cancel a task.
         task = self._producing
         if task is not None and not task.done():
-            with suppress(RuntimeError):  # raised if the loop is closed
+            with suppress(RuntimeError):  # the RuntimeError is raised if the loop is closed
                 task.get_loop().call_soon_threadsafe(task.cancel)
 
 
@@ -84,9 +84,9 @@ def _produced(
     chunks: "asyncio.Queue[Any]",
     wanted: asyncio.Semaphore,
 ) -> Callable[[], Coroutine[Any, Any, None]]:
-    """Returns a coroutine function that puts the chunks of the stream into the queue ``chunks``. It puts
-    the first one at once, and each further one after ``wanted`` was released once more. At the end, also
-    after an error, it puts ``_END``."""
+    """Returns a coroutine function that puts the chunks of the stream into the queue ``chunks``. The
+    coroutine puts the first chunk at once, and each further chunk when ``wanted`` is released again. At
+    the end, even after an error, it puts ``_END``."""
 
     async def produce() -> None:
         try:
@@ -103,7 +103,7 @@ def _produced(
 
 
 def _nothing() -> None:
-    """Does nothing. It is used for streams that have no ``close`` method."""
+    """Does nothing. This function is used for streams that have no ``close`` method."""
 
 
 @asynccontextmanager

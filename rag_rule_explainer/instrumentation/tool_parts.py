@@ -1,5 +1,5 @@
-"""This module finds out whether two tools do the same. It compares their code and the values that this
-code uses, which are called the *parts* of a tool."""
+"""This module finds out whether two tools do the same. It compares the *parts* of the tools: their code,
+and the values that the code uses."""
 
 import threading
 from collections import deque
@@ -34,8 +34,8 @@ function, and this function may use another function. Values at deeper levels ar
 content."""
 _STEADY = Steady()
 _MOST = 2_000
-"""The largest number of values in one object whose content is compared. An object with more values equals
-only itself."""
+"""The maximum number of values in one object whose content is compared. An object with more values is
+equal only to itself."""
 
 
 class _Unknown(Exception):
@@ -60,8 +60,8 @@ class ToolParts(NamedTuple):
         return cls((stable,), tuple(objects), tuple(map(_content_of, objects)))
 
     def does_the_same_as(self, other: "ToolParts") -> bool:
-        """Returns True iff both tools have the same code, and use the same objects or objects with equal
-        content."""
+        """Returns True iff both tools have the same code, and both use either the same objects or objects
+        with equal content."""
         if self.stable != other.stable or len(self.objects) != len(other.objects):
             return False
         sides = zip(self.objects, other.objects, self.contents, other.contents, strict=True)
@@ -96,9 +96,10 @@ def _steady(parts: Any) -> Any:
 
 
 def _stable(value: Any, objects: list[Any], depth: int) -> Any:
-    """Returns what can be compared at once of a value: code, texts, numbers and names of classes. If this
-    is only the name of the value's class, also adds the value to ``objects``, to be compared separately.
-    ``depth``: the number of levels between the tool and the value; 0 for the tool itself."""
+    """Returns the part of a value that can be compared at once: code, texts, numbers and names of
+    classes. If this is only the name of the value's class, the value is also added to ``objects``, to be
+    compared separately. ``depth``: the number of levels between the tool and the value; 0 for the tool
+    itself."""
     value = _unrecorded(value)
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):
@@ -135,9 +136,10 @@ def _is_made_by_a_function(kind: type) -> bool:
 
 
 def _parts_of(value: Any, depth: int) -> tuple[Any, Sequence[Any]] | None:
-    """Divides a value into a pair: what can be compared at once, such as code and names of attributes,
-    and the list of the values inside it. Returns None if the value is not divided, because its content is
-    compared instead. ``depth``: the number of levels between the tool and the value."""
+    """Divides a value into a pair. The first is the part that can be compared at once, such as code and
+    names of attributes. The second is the list of the values inside it. Returns None if the value is not
+    divided, because its content is compared instead. ``depth``: the number of levels between the tool and
+    the value."""
     if isinstance(value, FunctionType):
         return _parts_of_function(value)
     if isinstance(value, MethodType):
@@ -248,8 +250,8 @@ def _in_class(kind: type[Any], seen: dict[int, tuple[int, Any]]) -> Iterator[Any
 
 def _in_attributes(value: Any, seen: dict[int, tuple[int, Any]]) -> Iterator[Any]:
     """Yields the class and the attributes of an object. Raises _Unknown if the object may have other
-    content too, for example in C. Also raises it if the object has no attributes, because it may then be
-    used only for its identity."""
+    content too, for example in C. Also raises _Unknown if the object has no attributes, because code may
+    then use only its identity."""
     kind = cast("type[Any]", type(value))
     held = None if any(map(_is_made_in_c, kind.__mro__)) else held_by(value)
     if held is None or not (held or _is_made_by_a_function(kind)):

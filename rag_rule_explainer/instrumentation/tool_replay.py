@@ -28,8 +28,8 @@ OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any
 """The treatment of a tool call that the baseline did not make: "unknown" ends the replay, "live" runs the
 tool, a function returns its result."""
 _PATIENCE = 20
-"""The number of ``NewToolCall`` errors that an application may catch before it is stopped. After that,
-``ReplayEnded`` is raised, which it cannot catch by ``except Exception``."""
+"""The number of ``NewToolCall`` errors that an application may catch. The next error is a
+``ReplayEnded``, which the application cannot catch by ``except Exception``."""
 _NEW = (
     "the replay was ended at a tool call that the baseline did not make, so that no tool runs: {call} "
     "(safe_tools=[{name!r}] lets the tool run, on_new_tool_call= answers in its place, and "
@@ -142,8 +142,8 @@ class ToolRecord:
         return [*own, *(deeper for each in own for deeper in self.inside(each.at))]
 
     def outcome(self, key: str, place: int) -> ToolOutcome | None:
-        """Returns the outcome of a call with this key; None if the baseline made fewer such calls.
-        ``place``: the number of the call among equal calls, counted from 0."""
+        """Returns the outcome of the call with this key that has the number ``place`` among equal calls,
+        counted from 0. Returns None if the baseline made fewer equal calls."""
         with self._guard:
             known = self._outcomes.get(key, [])
             return known[place] if place < len(known) else None
@@ -162,13 +162,14 @@ class ToolReplay:
     on_new: OnNewToolCall = "unknown"
     """The outcome of a call that is not in the record; see ``OnNewToolCall``."""
     omitting: Omits | None = None
-    """Removes omitted sources from results; None if no result contains sources."""
+    """The object that removes omitted sources from results; None if no result contains sources."""
     cut: str = ""
-    """The reason why the replay was ended; empty if it was not."""
+    """The reason why the replay was ended; empty if the replay was not ended."""
     late: list[ToolCall] = field(default_factory=list[ToolCall])
-    """The tool calls that were tried after the end."""
+    """The tool calls that the application tried to make after the end of the replay."""
     others: dict[str, str] = field(default_factory=dict[str, str])
-    """By the name of a tool: a hint for messages that the baseline called another tool of this name."""
+    """A hint for error messages, by the name of a tool: it says that the baseline called a different tool
+    with this name."""
     uncertain: set[str] = field(default_factory=set[str])
     """The names of tools that may differ from the tools of these names that the baseline called."""
     children: ForkedChildren = field(default_factory=ForkedChildren)
@@ -233,7 +234,8 @@ class ToolReplay:
 
     def check(self) -> None:
         """Raises an error if the replay was already ended, because the application may have caught the
-        first error: NewToolCall, or ReplayEnded after more than ``_PATIENCE`` of these errors."""
+        first error. The error is NewToolCall, or ReplayEnded if the application has caught more than
+        ``_PATIENCE`` errors."""
         if not self.cut:
             return
         self.children.note_end()
@@ -264,8 +266,8 @@ class UsedTool:
     reaching: BeforeCall | None = None
 
     def noted(self, result: Any) -> Any:
-        """Records the result of a tool that ran. Returns the result that the application gets: in a
-        replay, the omitted sources are removed from it."""
+        """Records the result of a tool that ran. Returns the result that the application gets; in a
+        replay, this is the result without the omitted sources."""
         if self.record is not None and self.call is not None:
             if self.reaching is not None and self.reaching.changed():
                 self.record.changing.add(self.call.name)

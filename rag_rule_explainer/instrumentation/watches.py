@@ -13,8 +13,8 @@ from .requests.source_recognition import Request
 class ModelWatch(Protocol):
     """A ``ModelWatch`` records the requests and replies of a run's models.
 
-    ``before_step``: functions that are called before each step of a graph, with the step's number. They
-    may raise to end the run.
+    ``before_step``: functions that are called before each step of a graph, with the step's number. These
+    functions may raise an error to end the run.
     """
 
     @property
@@ -31,7 +31,7 @@ class ModelWatch(Protocol):
 
     @property
     def steps(self) -> int:
-        """Returns the largest number of steps that one graph of the run took; 0 if the framework does not
+        """Returns the largest number of steps that one graph of the run made; 0 if the framework does not
         report steps."""
         ...
 
@@ -58,14 +58,14 @@ class ModelWatch(Protocol):
 
 
 class Audited(Protocol):
-    """An ``Audited`` object receives Python's audit events of one run, about files and environment
-    variables, and what the run sends to services."""
+    """An ``Audited`` object receives Python's audit events of one run about files and environment
+    variables. It also receives the data that the run sends to services."""
 
     def take(self, event: str, given: tuple[Any, ...]) -> None:
         """Handles one audit event of Python. ``event``: its name; ``given``: its arguments."""
         ...
 
     def sent(self, connection: Any, call: Any, data: bytes) -> None:
-        """Handles bytes that are sent over a connection. ``call``: an object for a new call of a service,
-        which is used if the bytes begin one, and not if they continue an earlier call."""
+        """Handles bytes that are sent over a connection. ``call``: an object for a new call of a service.
+        The object is used only if the bytes begin a new call, not if they continue an earlier call."""
         ...

@@ -70,9 +70,9 @@ class RandomTest(NamedTuple):
 
 
 class AntecedentSearch:
-    """An ``AntecedentSearch`` holds the verdicts and rules that one run of a miner has found so far. Its
-    masks are antecedents. Only its requests for verdicts use masks of retained sources: XOR with ``flip``
-    turns an antecedent into such a mask.
+    """An ``AntecedentSearch`` holds the verdicts and rules that one run of a miner has found so far. The
+    masks in it are antecedents. Only the requests for verdicts use masks of retained sources: XOR with
+    ``flip`` turns an antecedent into such a mask.
 
     ``seen``: the verdict on the own subset of each antecedent that was probed. ``found``: the antecedents
     that were found to be rules. ``unresolved``: candidates that are contained in an antecedent with the
@@ -95,8 +95,8 @@ class AntecedentSearch:
 
     def start(self) -> None:
         """Prepares both directions of the search. ``candidates`` gets the sets of units that may be
-        rules; from below, the smallest is tested next. ``remainders`` gets the sets whose removal leaves
-        no known rule; from above, all units except the smallest of these sets are tested."""
+        rules; the search from below tests the smallest one. ``remainders`` gets the sets whose removal
+        leaves no known rule; the search from above tests all units except the smallest such set."""
         outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
         done = [*self.found, *self.unresolved]
         self.candidates = HittingSets(self.lattice, outside, done)
@@ -130,7 +130,7 @@ class AntecedentSearch:
     def record(self, candidate: Mask, test: RandomTest) -> None:
         """Records that a candidate was found to be a rule. ``test``: the result of its test."""
         # The search from above keeps a unit if the verdict without it is UNKNOWN. So it may have found a
-        # larger rule that contains this one. That rule is not minimal, so it is dropped.
+        # larger rule that contains the new one. The larger rule is dropped.
         for larger in [rule for rule in self.found if rule & candidate == candidate]:
             del self.found[larger]
         self.found[candidate] = test
@@ -160,20 +160,20 @@ class AntecedentSearch:
         self.remainders.block(outside)
 
     def leave_in_doubt(self, left_out: Mask) -> None:
-        """Records that the search from above must not remove exactly the units ``left_out`` again,
-        because the verdict without them is UNKNOWN. Only the search from below then finds rules among the
-        other units."""
+        """Records that the verdict on all units except ``left_out`` is UNKNOWN. The search from above
+        does not test this set again, so only the search from below finds rules in it."""
         self.doubtful.append(left_out)
         self.remainders.block(left_out)
 
     def shrunk(self, units: Sequence[int], boundary: Boundary) -> Growing:
-        """Returns an antecedent among these units on whose own subset the condition holds. If any one of
-        its units were removed, it would be no rule. The condition must hold on the own subset of all
-        ``units``."""
+        """Returns an antecedent among these units on whose own subset the condition holds. Without any
+        one of its units, the antecedent would be no rule. The condition must hold on the own subset of
+        all ``units``."""
         candidate, rest = 0, units
         while (yield from self.fails(candidate)):
-            # The candidate no longer fails when enough of the first units of ``rest`` are added to it.
-            # The last of these units is necessary for that, so it is kept; the units after it are not.
+            # If enough of the first units of ``rest`` are added to the candidate, the condition holds.
+            # The last of these units is necessary for that, so it is kept; the units after it are not
+            # needed.
             needed = yield from boundary(candidate, rest)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]
@@ -239,7 +239,7 @@ class AntecedentSearch:
         """Returns a random generator for ``named``, such as an antecedent. The same ``named`` gives the
         same draws."""
         # The seed does not depend on earlier draws. So if the search runs once more, it draws the same
-        # subsets for the same mask, and a store has their answers already.
+        # subsets for the same mask, and a store already has the answers for them.
         return Random(" ".join(map(str, (self.seed, self.kind.value, *named))))  # noqa: S311 -- the draws must be reproducible, not secret
 
     def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
@@ -254,7 +254,7 @@ class AntecedentSearch:
         """Requests verdicts on the masks that have none yet, and waits until all have one. ``crucial``:
         True if a wrong verdict would do much harm, so that it is voted on if there are votes."""
         missing = {mask for mask in masks if mask not in self.seen}
-        # Sorted so that consecutive prompts have a long common prefix, which providers may cache.
+        # Sorting gives consecutive prompts a long common prefix, which providers may cache.
         in_order = sorted(missing, key=self.lattice.complement)
         ranked = enumerate(in_order, self.asked)
         asks = tuple(Ask(Subset(mask ^ self.flip), rank, crucial=crucial) for rank, mask in ranked)
@@ -268,9 +268,9 @@ class AntecedentSearch:
             self.withdraw(mask for mask, verdict in new.items() if verdict is Verdict.BREAKS)
 
     def withdraw(self, broken: Iterable[Mask]) -> None:
-        """Removes the found rules that are contained in one of the ``broken`` antecedents. On the own
-        subset of each of these, the condition was just seen to break, so the contained rules are no
-        rules. The search then continues with all verdicts so far."""
+        """Removes the found rules that are contained in one of the ``broken`` antecedents, on whose
+        own subsets the condition was just seen to break. Then continues the search with all known
+        verdicts."""
         broken = list(broken)
         fallen = [rule for rule in self.found if any(mask & rule == rule for mask in broken)]
         for rule in fallen:

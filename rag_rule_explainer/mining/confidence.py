@@ -18,11 +18,11 @@ from ..verdicts import Verdict
 from .protocol import Ask, Mining, Wanted
 
 CONFIDENCE_LIMIT = 12
-"""The largest number of units (sources, or groups of tied ones) for which this miner is used. It probes
-all subsets; 12 units have 4,096 subsets."""
+"""The maximum number of units (sources, or groups of tied ones) for which the miner ``Confidence`` is
+used. This miner probes all subsets; 12 units have 4,096 subsets."""
 
 _LANE = 32
-"""``superset_sums`` packs many counts into one integer. This is the number of bits for one count."""
+"""The number of bits for one count in the integer into which ``superset_sums`` packs many counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,9 @@ class Confidence:
     ``share``. The confidence is the share of the subsets with these units on which the condition holds.
     The miner requests the verdicts on all 2^n subsets.
 
-    ``minimal``: False to find all such sets. A subset without a verdict is treated as if the condition
-    broke on it. So a claim that is made before all verdicts are known stays true afterwards.
+    ``minimal``: False to find all such sets. As long as a subset has no verdict, it counts as a subset on
+    which the condition breaks. So a claim that is made before all verdicts are known stays true
+    afterwards.
     """
 
     by_prefix: ClassVar[bool] = True
@@ -66,8 +67,8 @@ def confident(
     kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict], share: float
 ) -> list[Mask]:
     """Returns each antecedent (set of units that a rule names) for which the condition holds on at least
-    ``share`` (from 0 to 1) of the subsets to which the rule applies. A subset without a verdict is
-    treated as one on which it does not hold."""
+    ``share`` (from 0 to 1) of the subsets to which the rule applies. A subset without a verdict counts as
+    a subset on which the condition breaks."""
     flip = kind.flip(lattice)
     holds = [0] * len(lattice.masks())
     for mask, verdict in verdicts.items():

@@ -19,9 +19,9 @@ from ..verdicts import Verdict
 
 
 class Evidence:
-    """An ``Evidence`` counts, for any given antecedent, the subsets to which this antecedent applies, and
-    those of them on which the condition was seen to hold or to break. Each subset is counted once, even
-    if a miner drew it several times at random."""
+    """An ``Evidence`` counts, for any given antecedent, the subsets to which the antecedent applies. It
+    also counts on how many of these subsets the condition was seen to hold, or to break. Each subset is
+    counted once, even if a miner drew it several times at random."""
 
     def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> None:
         self._lattice = lattice
@@ -77,7 +77,7 @@ class Evidence:
         """Returns the border: the antecedents on whose own subset (exactly their units retained, or
         omitted) the condition was seen to break, without those that another such antecedent contains.
         The largest come first."""
-        if self._border is None:  # it is computed once
+        if self._border is None:  # the border is computed once
             broken = map(Antecedent, self._masks[Verdict.BREAKS])
             self._border = tuple(sorted(maximal(broken, self._lattice.size), key=_largest_first))
         return self._border

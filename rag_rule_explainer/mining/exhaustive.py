@@ -1,7 +1,7 @@
 """This module mines rules by their definition. It requests all 2^n subsets of n units, and then checks of
 every antecedent whether the condition holds on all subsets to which it applies.
 
-Tests and experiments compare the other miners with this one. So it shares no code with the other miners
+Tests and experiments compare the other miners with this miner. So this miner shares no code with them
 except the lattice.
 """
 

@@ -98,7 +98,7 @@ class _Groups:
 
 
 class _Search:
-    """A _Search is one run of the miner. It works with the masks of antecedents. Only its requests for
+    """A _Search is one run of the miner. It works with the masks of antecedents. Its requests for
     verdicts use masks of retained sources: XOR with ``flip`` turns an antecedent into such a mask."""
 
     def __init__(self, miner: Grouped, lattice: Lattice) -> None:
@@ -109,9 +109,9 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
-        # The masks to add to each antecedent, one for each probe: 0, later also all dropped sources.
+        # The probes add these masks to an antecedent: 0, and later also all dropped sources.
         self.beside: tuple[Mask, ...] = (0,)
-        # ``found`` returns the rules claimed now; ``before`` has those of the previous round.
+        # ``found`` returns the rules claimed now; ``before`` has the rules of the previous round.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
         self.before: tuple[Claim, ...] = ()
         self.stop = ""
@@ -188,8 +188,8 @@ class _Search:
         return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns the verdict on an antecedent; or, if it is not known, None and the sources to probe for
-        it. The verdict is BREAKS if the condition is known to break on a larger antecedent."""
+        """Returns the verdict on an antecedent, which is BREAKS if the condition is known to break on a
+        larger one. If the verdict is not known, returns None and the sources to probe."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:

@@ -23,14 +23,14 @@ from ..verdicts import Verdict
 from .protocol import Ask, Mining, Wanted
 
 _ask: Callable[[tuple[Mask, int, bool, bool]], Ask] = partial(
-    tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- the type of a tuple's items is open
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- the types of the tuple's items are not declared
     Ask,
 )
 """Makes an ``Ask`` from all of its fields, in a third of the time that ``Ask(...)`` takes. It is called
 once for each subset, so it must be fast."""
 
 _wanted: Callable[[tuple[tuple[Ask, ...], Callable[[], tuple[Claim, ...]], str]], Wanted] = partial(
-    tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- as for ``_ask``
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- the same reason as for ``_ask``
     Wanted,
 )
 
@@ -51,7 +51,7 @@ class Mono:
         """Starts a new search over the subsets of ``lattice``."""
         flip, full = self.kind.flip(lattice), lattice.full
         frontier = _Frontier(lattice)
-        holds = Verdict.HOLDS  # read once: Python finds a member of an enum slowly
+        holds = Verdict.HOLDS  # read once, because Python reads a member of an enum slowly
 
         def claims() -> tuple[Claim, ...]:
             rules = frontier.minimal() if self.minimal else frontier.valid
@@ -80,14 +80,14 @@ class Mono:
 
 
 class _Frontier:
-    """A ``_Frontier`` holds the antecedents that are known to be valid. It finds the antecedents that
-    can be requested next: those whose parents (the antecedents with one unit more) are all valid."""
+    """A ``_Frontier`` holds the antecedents that are known to be valid. It finds the antecedents that can
+    be requested next: the antecedents whose parents (those with one unit more) are all valid."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
         self.valid: set[Mask] = set()
-        # For each antecedent (set of units), the number of its parents that are known to be valid.
-        # Python reads a list in half of the time that an array takes.
+        # This list has, for each antecedent (set of units), the number of its parents that are known to
+        # be valid. It is no array, because Python reads a list in half of the time.
         self._valid_parents = [0] * (1 << lattice.size)
         # The bits of an antecedent are looked up in two tables, one for each half of its units.
         self._half = lattice.size // 2
@@ -114,8 +114,8 @@ class _Frontier:
 
     def minimal(self) -> list[Mask]:
         """Returns the valid antecedents without a valid child (the same antecedent without one unit).
-        These are the minimal ones: if any smaller antecedent inside one of them were valid, a child that
-        contains it would be valid, too."""
+        These are the minimal valid antecedents: if a smaller antecedent inside one of them were valid, a
+        child that contains the smaller one would be valid, too."""
         return [rule for rule in self.valid if not self._has_valid_child(rule)]
 
     def _has_valid_child(self, rule: Mask) -> bool:

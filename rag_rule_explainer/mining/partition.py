@@ -25,9 +25,9 @@ class Partition:
     ``by``: a number or a metadata key. A number is the largest number of sources in a batch; the sources
     are divided, in the order in which they are shown, into batches of about equal size. With a key,
     sources with the same value form a batch. ``others``: whether the sources of all other batches are
-    "omitted" or "retained" while a batch is mined. None: they are omitted while retention rules are
-    mined, and retained while omission rules are mined. A retention rule is then only known to hold while
-    all other batches are omitted, an omission rule only while they are retained.
+    "omitted" or "retained" while a batch is mined. If it is None, these sources are omitted while
+    retention rules are mined, and retained while omission rules are mined. A retention rule is then only
+    known to hold while all other batches are omitted, an omission rule only while they are retained.
 
     Raises InvalidInput for any other value.
     """
@@ -48,8 +48,8 @@ class Partition:
 
     @classmethod
     def of(cls, given: "Partition | int | str | None") -> "Partition | None":
-        """Returns a Partition or None unchanged. For a number or a metadata key, returns the Partition
-        whose ``by`` it is. Raises InvalidInput for anything else."""
+        """Returns a Partition or None unchanged. For a number or a metadata key, returns a Partition with
+        this value as ``by``. Raises InvalidInput for anything else."""
         # Users may pass values of other types than the annotation says; the class refuses them.
         return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
 
@@ -60,7 +60,7 @@ class Partition:
 
 
 def as_unnamed(kind: RuleKind) -> Others:
-    """Returns what happens to the sources that a rule does not name, in the rule's own subset. This is
-    "omitted" for a retention rule, as only the named sources are retained, and "retained" for an omission
-    rule."""
+    """Returns what happens to the sources that a rule does not name in the rule's own subset. For a
+    retention rule, this is "omitted", because only the named sources are retained in this subset. For an
+    omission rule, it is "retained", because only the named sources are omitted."""
     return "omitted" if kind is RuleKind.RETENTION else "retained"

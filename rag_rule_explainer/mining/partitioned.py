@@ -28,8 +28,8 @@ class Partitioned:
     tied ones). Its rules are *relative* to the batch.
 
     ``batches``: disjoint masks that together contain all units, with at most ``FAMILY_LIMIT`` units each.
-    ``others``: what happens to all other batches while one is mined: they are "omitted" or "retained".
-    ``minimal``: False to find all valid rules.
+    ``others``: "omitted" or "retained", as all other batches are while one batch is mined. ``minimal``:
+    False to find all valid rules.
     """
 
     kind: RuleKind
@@ -98,9 +98,9 @@ class _Search:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
         self.flip = miner.kind.flip(lattice)
         self.seen: dict[Subset, Verdict] = {}
-        # For each subset without a verdict, the batches that wait for its verdict, each with the key of
-        # this subset in the batch's small lattice. Several batches may wait for the same subset, such as
-        # the subset without sources.
+        # This dict has, for each subset without a verdict, the batches that wait for the verdict, each
+        # with the key of the subset in the batch's small lattice. Several batches may wait for the same
+        # subset, such as the subset without sources.
         self.waiting = defaultdict[Subset, list[tuple[int, Subset]]](list)
         retained = miner.others == "retained"
         self.batches = [
@@ -163,8 +163,8 @@ class _Search:
             for antecedent, subsets in batch.rules():
                 found[antecedent].append((batch, subsets))
         if self.others_are_unnamed and self.is_broken(0):
-            # The rule with the empty antecedent is about the subsets of all sources. It was found in one
-            # batch, but a verdict in another batch breaks it, so it is dropped.
+            # The rule with the empty antecedent is about all subsets of the sources. This rule was found
+            # in one batch, but a verdict in another batch breaks it, so the rule is dropped.
             found.pop(0, None)
         return tuple(self.claim(rule, found[rule]) for rule in sorted(found, key=smallest_first))
 
@@ -188,8 +188,8 @@ class _Search:
 
     @property
     def others_are_unnamed(self) -> bool:
-        """Returns True if the units of all other batches are in no antecedent that is probed while one
-        batch is mined; False if they are in every one."""
+        """Returns True if the units of all other batches are in none of the antecedents that are probed
+        while one batch is mined. Returns False if the units are in each of these antecedents."""
         return self.miner.others == as_unnamed(self.kind)
 
     def is_broken(self, antecedent: Mask) -> bool:

@@ -2,19 +2,19 @@
 and then tests several together on the same random subsets.
 
 The search goes from above: it begins with all sources, on which the condition holds, and removes sources
-as long as it still holds. What is left is a minimal antecedent: a set of units (sources, or groups of
-tied ones) that may be a rule, while no smaller set inside it is one.
+as long as it still holds. The remaining sources are a minimal antecedent: a set of units (sources, or
+groups of tied ones) that may be a rule, while no smaller set inside it is a rule.
 
 The units are in a fixed order. Bisection finds a number n such that the condition holds with the first n
-units and breaks with the first n - 1. The n-th unit is then necessary and is kept. This is repeated with
-the units before it, until a minimal antecedent is left. A subset in which exactly the first units are
-retained is also one in which exactly the last ones are omitted. So both kinds of rule need the same
-subsets, and each is replayed once.
+units and breaks with the first n - 1. The n-th unit is then necessary and is kept. The search repeats
+this with the units before the n-th, until a minimal antecedent is left. If exactly the first units of the
+order are retained, exactly the last units are omitted. So both kinds of rule need the same subsets, and
+each subset is replayed once.
 
 The rules are tested when ``TOGETHER`` of them were found, after ``PROBES_WITHOUT_TEST`` probes, or when
 no more are found. Each random subset tests all rules that apply to it. This is as strict as a separate
-test of each rule: among the drawn subsets, those to which a given rule applies are a random choice of all
-subsets to which it applies (``shared_draws`` makes them so).
+test of each rule: ``shared_draws`` makes sure that the drawn subsets to which a rule applies are a random
+choice of all subsets to which this rule applies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,14 +40,14 @@ QUICK_SAMPLING = Sampled(max_violation=0.2)
 """The tests for ``miner="quick"``: each rule is tested on 14 random subsets."""
 TOGETHER, PROBES_WITHOUT_TEST = 8, 40
 """Rules are tested when ``TOGETHER`` of them are untested, or when at least one is untested and
-``PROBES_WITHOUT_TEST`` probes were made since the last test. So a search that a limit ends has tested
-rules."""
+``PROBES_WITHOUT_TEST`` probes were made since the last test. So if a limit ends the search early, some
+rules are already tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quick(TestingMiner):
-    """This miner finds minimal rules of one kind by bisection, and tests several at a time on random
-    subsets. A rule is *proved* only if it was seen to hold on all subsets to which it applies.
+    """This miner finds minimal rules of one kind by bisection, and tests several rules at a time on
+    random subsets. A rule is *proved* only if it was seen to hold on all subsets to which it applies.
 
     If a condition is monotone (more sources never undo what fewer bring about), a rule of k out of n
     sources is found by about k·log2(n) probes.
@@ -120,9 +120,9 @@ class _QuickSearch:
         known.record(candidate, RandomTest(0, ""))
 
     def ruled_out(self, antecedent: Mask) -> MiningSteps:
-        """Excludes an antecedent that is no rule. At least one probed antecedent that contains it has the
-        verdict BREAKS or UNKNOWN. The largest of these with BREAKS (if there is none, with UNKNOWN) is
-        excluded, together with all antecedents that it contains."""
+        """Excludes an antecedent that is no rule. At least one probed antecedent that contains this
+        antecedent has the verdict BREAKS or UNKNOWN. The largest one with BREAKS (if there is none, with
+        UNKNOWN) is excluded, together with all antecedents that it contains."""
         known, verdicts = self.known, (Verdict.BREAKS, Verdict.UNKNOWN)
         found = (known.largest(antecedent, known.seen, verdict) for verdict in verdicts)
         yield from known.ruled_out(next(each for each in found if each is not None))
@@ -135,8 +135,8 @@ class _QuickSearch:
         known, start = self.known, self.lattice.complement(left_out)
         yield from known.learn([start])
         if known.seen[start] is Verdict.BREAKS:
-            # This set is as large as possible: with one unit more, it would contain a known rule. So
-            # nothing is added to it before it is excluded.
+            # With one unit more, this set would contain a known rule. So no unit is added to the set
+            # before it is excluded.
             known.exclude(start)
         elif known.seen[start] is Verdict.UNKNOWN:
             known.leave_in_doubt(left_out)
@@ -161,8 +161,8 @@ class _QuickSearch:
                 high = number
                 break
         while high - low > 1:
-            # Omission rules begin from the other end. By rounding up, both kinds of rule get the same
-            # subset in the middle.
+            # For omission rules, the units are counted from the other end. So the middle is rounded up
+            # for them, and both kinds of rule probe the same subset.
             middle = (low + high + (self.kind is RuleKind.OMISSION)) // 2
             if (yield from self.known.fails(candidate | self.lattice.mask(rest[:middle]))):
                 low = middle
@@ -171,8 +171,8 @@ class _QuickSearch:
         return low
 
     def passed(self) -> Test:
-        """Tests the pending rules; those that name the same number of units are tested together. Returns
-        False if a rule was seen to break, and excludes this rule; else True."""
+        """Tests the pending rules; those that name the same number of units are tested together. If a
+        rule was seen to break, excludes this rule and returns False. Otherwise returns True."""
         known, before = self.known, list(self.known.found)
         by_size: dict[int, list[Mask]] = {}
         for rule in self.pending():
@@ -216,8 +216,8 @@ class _QuickSearch:
         return Draws(self.kind, self.lattice, rule, sizes, self.miner.pinned)
 
     def note(self, rule: Mask, masks: Sequence[Mask]) -> None:
-        """Records the verdicts on these subsets, on none of which the rule was seen to break. If one of
-        them is UNKNOWN, the rule is not reported."""
+        """Records the verdicts on these subsets; the rule was seen to break on none of them. If one of
+        the verdicts is UNKNOWN, the rule is not reported."""
         known, needed, draws = self.known, self.needed(rule), self.draws_of(rule)
         if known.largest(rule, masks, Verdict.UNKNOWN) is not None:
             del known.found[rule]
@@ -250,8 +250,8 @@ def shared_draws(
     while any(len(drawn[mask]) < count for mask, count in wanted.items()):
         (superset,) = draws[draw.choice(list(wanted))].supersets(1, draw)
         within = [mask for mask in wanted if superset & mask == mask]
-        # A superset of m of the masks is drawn m times as often as a superset of only one. So it is used
-        # only with a chance of 1/m, and all supersets become equally likely.
+        # A superset of m of the masks is drawn m times as often as a superset of only one mask. So it is
+        # used only with a chance of 1/m, and all supersets become equally likely.
         if draw.randrange(len(within)) == 0:
             for mask in within:
                 if len(drawn[mask]) < most[mask]:

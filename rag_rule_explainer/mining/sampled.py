@@ -17,8 +17,8 @@ FIRST_DRAWS = 8
 already fail on these."""
 _MOST_DRAWS = 1_000_000
 _MOST_WITH_NEIGHBOURS = 12
-"""The largest number of sources for which the setting ``neighbours`` has an effect. With more sources,
-these tests would cost too many probes for what they find."""
+"""The maximum number of sources for which the setting ``neighbours`` has an effect. With more sources,
+the tests that it adds would cost too many probes and seldom find a broken rule."""
 
 
 @called_as("Sampled")
@@ -36,9 +36,9 @@ class Sampled:
     this many rules of a kind, although there may be more.
 
     ``neighbours``: True to test each rule also on each subset with one source more than the rule, and on
-    each with one source fewer than all, for up to 12 sources. Random draws seldom find a single such
-    subset that breaks a rule. This takes more probes (68 instead of 58 if two of ten sources decide
-    together), and does not change the guarantee.
+    each subset with one source fewer than all, for up to 12 sources. If only a single subset breaks a
+    rule, random draws seldom find it. These tests take more probes (68 instead of 58 if two of ten
+    sources decide together), and does not change the guarantee.
 
     ``if_many``: True to sample only if ``miner="auto"`` would do so. With few sources, or if the limit of
     replays allows it, the search is exact, and its rules are proved.
@@ -86,8 +86,8 @@ class Sampled:
         ``draws`` random ones: ``max_violation`` if ``draws`` is at least the result of ``draws()``, else
         more.
 
-        The bound holds no matter after how many draws the test stopped. A rule that fails on a larger
-        share of all subsets passes that many draws with a chance of at most ``error``.
+        The bound holds no matter after how many draws the test stopped. If a rule fails on a larger share
+        of all subsets, the chance that it passes ``draws`` draws is at most ``error``.
         """
         if draws >= self.draws(error, missed):
             return self.max_violation
@@ -120,7 +120,7 @@ class Sampled:
 
 
 def _percent(share: float) -> str:
-    # All digits are shown. If 0.9999999 were rounded, it would look like certainty.
+    # All digits are shown, because a rounded 0.9999999 would look like certainty.
     from decimal import Decimal  # imported late, because only claims in words need it
 
     return f"{(Decimal(repr(share)) * 100).normalize():f} %"
@@ -184,8 +184,9 @@ class Draws:
 
     @property
     def neighbours(self) -> tuple[Mask, ...]:
-        """Returns the supersets of the antecedent with one unit more than it, and those with all units
-        except one; none if the lattice has more than ``_MOST_WITH_NEIGHBOURS`` units."""
+        """Returns the supersets of the antecedent that have exactly one unit more than the antecedent,
+        and the supersets that lack exactly one of all units. Returns none if the lattice has more than
+        ``_MOST_WITH_NEIGHBOURS`` units."""
         if self.lattice.size > _MOST_WITH_NEIGHBOURS:
             return ()
         free = self.lattice.complement(self.antecedent)

@@ -39,7 +39,7 @@ class Guesses(Protocol[Guessed]):
     @property
     def unneeded(self) -> frozenset[Guessed]:
         """Returns the keys (subsets) that were probed as guesses and that the miner has not requested so
-        far: those in ``wasted``, and those that it may still request."""
+        far: the keys in ``wasted``, and keys that the miner may still request."""
         ...
 
     def __contains__(self, key: Guessed, /) -> bool: ...
@@ -62,9 +62,10 @@ class Guesses(Protocol[Guessed]):
 class RuleSearch(Generic[Key, ClaimType]):
     """A RuleSearch runs one miner on one lattice. Its keys are subsets, unless its type says otherwise.
 
-    ``known``: verdicts of an earlier search over the same units. They are not requested once more, so a
-    search can be continued by starting a new one with its verdicts. ``budget``: the largest number of
-    probes; None for no limit. ``guesses``: chooses the keys that ``guess`` returns; None for no guesses.
+    ``known``: verdicts of an earlier search over the same units, which are not requested once more. So a
+    search can be continued by a new search that starts with the verdicts of the old one. ``budget``: the
+    largest number of probes; None for no limit. ``guesses``: chooses the keys that ``guess`` returns;
+    None for no guesses.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         self.finished = False
         self._known = dict(known or {})
         self._speculation = guesses
-        # Verdicts on guesses, until the miner requests their keys (which may never happen).
+        # This dict keeps verdicts on guesses until the miner requests their keys, which may never happen.
         self._guessed_verdicts: dict[Key, Verdict] = {}
         self._budget = budget
         self._spent = 0
@@ -91,7 +92,7 @@ class RuleSearch(Generic[Key, ClaimType]):
         self._crucial: set[Key] = set()
         self._wanting: dict[Key, Ask[Key]] = {}
         self._queue: list[tuple[int, Key]] = []
-        # This is None unless the miner wants each worker to prefer prompts that begin alike.
+        # ``_ready`` is None unless the miner wants each worker to prefer prompts with the same beginning.
         self._ready = Ready[Key]() if getattr(miner, "by_prefix", False) else None
         self._final: tuple[ClaimType, ...] | None = None
         self._mining: Mining[Key, ClaimType] = miner(lattice)
@@ -100,8 +101,8 @@ class RuleSearch(Generic[Key, ClaimType]):
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
         """Returns the asks (requests for verdicts) that are ready, smallest rank first, at most
-        ``limit``. They are those that repeated calls of ``next`` would return, so a later call does not
-        return them again."""
+        ``limit``. Each returned ask counts as issued, as if ``next`` had returned it, so later calls do
+        not return it again."""
         asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)
@@ -132,8 +133,8 @@ class RuleSearch(Generic[Key, ClaimType]):
         while True:
             rank, key = heapq.heappop(self._queue)
             ask = self._wanting.get(key)
-            # A key may have been issued, or requested with another rank, since this entry was queued. The
-            # entry is then out of date and is skipped.
+            # After this entry was queued, its key may have been issued, or requested with another rank.
+            # The entry is then out of date and is skipped.
             if ask is not None and ask.rank == rank:
                 if self._ready is not None:
                     self._ready.outdated()
@@ -238,12 +239,13 @@ class RuleSearch(Generic[Key, ClaimType]):
                 self._wanted = self._mining.send(verdicts)
             except StopIteration as end:
                 self._final = end.value
-                # If the miner gives a reason for its end, there may be more rules, so the search has
-                # not finished.
+                # If the miner gives a reason for its early end, there may be more rules, so the search
+                # does not count as finished.
                 self.finished = not self._wanted.stop
                 if self.finished:
-                    # There may have been a stop while the last probes were running. The miner got all its
-                    # verdicts in spite of it, so the stop had no effect.
+                    # The search may have been stopped while the last probes were running. But the miner
+                    # got all verdicts that it needs, so the search is complete and has no
+                    # ``stop_reason``.
                     self.stop_reason = ""
                 return
             if self._wanted.stop:

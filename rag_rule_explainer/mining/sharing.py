@@ -1,15 +1,16 @@
 """This module shares the asks of a search among several workers, so that consecutive prompts of a worker
 have a long common beginning.
 
-A server can evaluate a prompt the faster the more of its beginning it has evaluated just before. It
-usually remembers as many last prompts as it can serve requests at the same time. If the workers of a
-search took its asks (requests for verdicts) in their order, they would all probe similar subsets at the
-same time, and the server would evaluate the common beginning of these once for each worker.
+A server evaluates a prompt faster if it has just evaluated another prompt with the same beginning.
+Usually, a server that can handle n requests at the same time remembers the last n prompts. If the workers
+of a search took the asks (requests for verdicts) in their order, all workers would probe similar subsets
+at the same time. The server would then evaluate the common beginning of these prompts once for each
+worker.
 
-So each worker goes on with the subsets that begin most like its last subset. If the last subset of
-another worker is at least as similar to them, the worker leaves them to that worker. It takes a subset
-whose beginning differs as early as possible from the last subsets of all other workers. But if no more
-asks are ready than there are other workers, it takes the first ask.
+So each worker continues with the subsets that begin most like its last subset. If the last subset of
+another worker is at least as similar to these subsets, that worker gets them. The first worker then takes
+a subset whose beginning differs as early as possible from the last subsets of all other workers. But if
+the number of ready asks is not larger than the number of other workers, it takes the first ask.
 
 Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
 bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two
@@ -55,9 +56,9 @@ class Ready(Generic[AskedKey]):
     """A ``Ready`` holds the requests for verdicts that are ready, by their masks, and gives each worker
     one of them.
 
-    A worker gets a request that is near to its last subset. Of several equally near ones, it gets the
-    one with the smallest rank. Miners rank them in ascending or in descending order of their masks, so
-    only the first and the last of them are compared.
+    A worker gets a request that is near to its last subset. If several requests are equally near, the
+    worker gets the request with the smallest rank. Miners give ranks in ascending or in descending order
+    of the masks, so only the first and the last of these requests are compared.
     """
 
     def __init__(self) -> None:
@@ -66,7 +67,7 @@ class Ready(Generic[AskedKey]):
         self._is_outdated = False
 
     def add(self, mask: AskedKey) -> None:
-        """Adds a subset that the miner requests. Adding one that is already there has no effect."""
+        """Adds a subset that the miner requests. If the subset is already there, nothing changes."""
         self._new.append(mask)
 
     def outdated(self) -> None:
@@ -113,10 +114,10 @@ class Ready(Generic[AskedKey]):
         """Returns the positions of masks that begin differently from the last subsets of all other
         workers (``others``).
 
-        Masks with the same beginning are a block. Only blocks in which no other worker's last subset lies
-        are used, and of these only the largest ones. The positions are those of the first and the last
-        mask of each. If there are no more masks than other workers, returns the positions of the first
-        and the last of all masks.
+        Masks with the same beginning are a block. Blocks with the last subset of another worker are left
+        out. Of the remaining blocks, only the largest are used. The method returns the positions of the
+        first and the last mask of each of them. If there are no more masks than other workers, returns
+        the positions of the first and the last of all masks.
         """
         masks = self._masks
         if len(masks) <= len(others):
@@ -151,7 +152,7 @@ def _has_mask(masks: Sequence[int], start: int, bits: int) -> bool:
 
 def _distance(mask: int, masks: Sequence[int]) -> int:
     """Returns the number (1 is the lowest) of the highest bit in which ``mask`` differs from the most
-    similar of the sorted ``masks``. Returns 0 if it is one of them, and the largest possible number if
-    there are none."""
+    similar of the sorted ``masks``. Returns 0 if ``mask`` is one of the ``masks``, and the largest
+    possible number if ``masks`` is empty."""
     at = bisect_left(masks, mask)
     return min(((mask ^ near).bit_length() for near in masks[max(0, at - 1) : at + 1]), default=maxsize)

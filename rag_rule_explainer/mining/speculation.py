@@ -18,8 +18,8 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 
 MOST_UNITS = 14
-"""The largest number of sources (or groups of tied ones) for which guesses are made. With more, a search
-nearly always has enough requests for all workers."""
+"""The maximum number of sources (or groups of tied ones) for which guesses are made. With more sources, a
+search nearly always has enough requests for all workers, so guesses are not needed."""
 
 _SINGLE_BREAKS, _SINGLES_WEIGH = 0.3, 5
 _OTHER_BREAKS, _OTHERS_WEIGH = 0.05, 20
@@ -29,10 +29,10 @@ several units breaks it, if no removal of only some of these units does. ``_SING
 ``_OTHERS_WEIGH``: each assumption counts as much as this number of verdicts. A unit is one source, or
 several tied sources."""
 _SLACK = 2
-"""The factor by which the expected waste of some guesses may exceed ``share``, the usual limit of the
-share of probes that may be wasted. Such a guess removes several units, and the condition is known to hold
-if any one of them is removed alone. The search will probably request this subset soon, so a higher risk
-is accepted."""
+"""Usually, the expected waste must stay below ``share``, the largest share of probes that may be wasted.
+For some guesses, the expected waste may be larger by this factor. Such a guess removes several units, and
+the condition is known to hold if any one of them is removed alone. The search will probably request this
+subset soon, so a higher risk is accepted."""
 
 
 class Speculation:
@@ -58,9 +58,9 @@ class Speculation:
         self._minimal_breaks: list[Mask] = []
         self._singles = [0, 0]
         self._others = [0, 0]
-        # The hazard of a guess is the negative logarithm of the probability that the guess is not
-        # wasted. These are the amounts that each ancestor without a verdict adds to it. They are read
-        # often and change only with a verdict, so they are stored.
+        # The hazard of a guess is the negative logarithm of the probability that the guess is not wasted.
+        # Each larger antecedent without a verdict adds one amount to it: ``_by_single`` if it leaves out
+        # one unit, and else ``_by_other``. The two are read often and change only with a verdict.
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()
@@ -178,7 +178,8 @@ class Speculation:
         return None
 
     def _likely_wasted(self, guesses: Iterable[Mask]) -> float:
-        """Returns how many of these guesses are expected to be wasted: the sum of the probabilities."""
+        """Returns how many of these guesses will probably be wasted: the sum of the probabilities that
+        each guess is wasted."""
         return -sum(map(math.expm1, (-hazard for hazard in self._hazards(guesses))))
 
     def _hazards(self, guesses: Iterable[Mask]) -> list[float]:

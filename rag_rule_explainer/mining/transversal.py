@@ -1,4 +1,5 @@
-"""This module finds minimal rules over many sources by hitting sets, and tests each on random subsets.
+"""This module finds minimal rules over many sources by hitting sets, and tests each rule on random
+subsets.
 
 A *falsifier* is an antecedent on which the condition breaks, when exactly its units are retained (or
 omitted). Searching *from below*, the next *candidate* for a rule is the smallest hitting set for the
@@ -66,12 +67,13 @@ class _Search:
     def tried(self, candidate: Mask) -> MiningSteps:
         """Tests a candidate on its own subset (which retains or omits exactly the candidate's units), and
         on the own subsets of random antecedents that contain the candidate. If the condition holds on all
-        of them, records the candidate as a rule. If it breaks on one of them, or broke earlier on the own
-        subset of another antecedent that contains the candidate, excludes the candidate.
+        these subsets, records the candidate as a rule. If the condition breaks on one of them, or broke
+        earlier on the own subset of another antecedent that contains the candidate, excludes the
+        candidate.
 
-        Otherwise, a verdict is UNKNOWN. If it is the verdict on the candidate's own subset, or if all
-        antecedents that contain the candidate were tested, excludes the candidate. Else records the
-        candidate as unresolved.
+        Otherwise, at least one verdict is UNKNOWN. If the verdict on the candidate's own subset is
+        UNKNOWN, or if all antecedents that contain the candidate were tested, excludes the candidate. In
+        all other cases, records the candidate as unresolved.
         """
         known = self.known
         falsifier = known.largest(candidate, known.seen, Verdict.BREAKS)

@@ -1,5 +1,5 @@
-"""This module tests one rule until a subset breaks it. It tries all subsets to which the rule applies, or
-random subsets among these."""
+"""This module tests one rule until a subset breaks the rule. It tries all subsets to which the rule
+applies, or a random selection of them."""
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
 NO_OTHER = "one rule was asked about, and no other was looked for"
-"""The reason for which a test of one rule always stops. The test looks for no other rules, so it is
-never a complete search."""
+"""The reason with which a test of one rule always ends. The test looks for no other rules, so it is never
+a complete search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +42,24 @@ class Verifying:
 
     def supersets(self, lattice: Lattice) -> tuple[Sequence[Mask], str]:
         """Returns the sets of units on which the rule is tested, and the statistical guarantee in words.
-        Each contains all units that the rule names. In a test, exactly the units of one set are retained
-        (for an omission rule: omitted).
+        Each set contains all units that the rule names. In a test, exactly the units of one set are
+        retained (for an omission rule: omitted).
 
-        If they are drawn at random, some may occur more than once. If they are all that exist, the
-        guarantee is empty.
+        If the sets are drawn at random, some sets may occur more than once. If the result has all
+        possible sets, the guarantee is empty.
         """
         if self.sampled is None:
             return list(lattice.supersets(self.antecedent)), ""
         draws = Draws(self.kind, lattice, self.antecedent, self.sampled.sizes or (), self.pinned)
         count = self.sampled.draws(self.sampled.error(0), self.missed)
-        # The search that found this rule may have used the same seed. It would draw the same subsets,
-        # which are no new evidence. So this seed is made different.
+        # The search that found this rule may have used the same seed. With this seed, the same subsets
+        # would be drawn again, and they are no new evidence. So the word "verify" is added to the seed.
         draw = Random(f"verify {self.seed} {self.kind.value} {self.antecedent}")  # noqa: S311 -- the draws must be reproducible, not secret
         return list(draws.supersets(count, draw)), self.sampled.statement(count, draws)
 
 
 class _Trial:
-    """A ``_Trial`` is one test of the rule. It works with the masks of antecedents. Only its requests for
+    """A ``_Trial`` is one test of the rule. It works with the masks of antecedents. Its requests for
     verdicts use masks of retained sources: XOR with ``flip`` turns an antecedent into such a mask."""
 
     def __init__(self, miner: Verifying, lattice: Lattice) -> None:
@@ -80,7 +80,8 @@ class _Trial:
             self.learned((yield Wanted((), self.claims, NO_OTHER)))
 
     def learn(self, asks: Iterable[Ask]) -> Generator[Wanted, Verdicts, None]:
-        """Requests these verdicts, and waits until all have arrived or one of them is BREAKS."""
+        """Requests the verdicts on these subsets, and waits until all of them have arrived or one of them
+        is BREAKS."""
         asks = tuple(asks)
         missing = len(asks)
         while missing and not self.broken:
@@ -96,8 +97,9 @@ class _Trial:
             self.own_held |= mask ^ self.flip == self.own and verdict is Verdict.HOLDS
 
     def likely_to_break(self, mask: Mask) -> tuple[int, Mask]:
-        """Returns a sort key that puts those subsets first that are likely to break the rule: they
-        retain (or omit) only few units more than the rule names, or nearly all units."""
+        """Returns a sort key that puts those subsets first that are likely to break the rule: subsets
+        that retain (for an omission rule: omit) only few units more than the rule names, and subsets that
+        retain (or omit) nearly all units."""
         left_out = self.lattice.complement(mask)
         added, rest = (mask ^ self.own).bit_count(), left_out.bit_count()
         # Antecedents that are equally likely to break the rule are sorted by ``left_out``. Consecutive

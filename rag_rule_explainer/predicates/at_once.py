@@ -14,9 +14,8 @@ _OPPOSITE = {Verdict.HOLDS: Verdict.BREAKS, Verdict.BREAKS: Verdict.HOLDS}
 
 
 def verdict_at_once(condition: Any, case: Case) -> Verdict | None:
-    """Returns the verdict of a condition; None if the verdict has to be awaited, as that of a judge.
-
-    A user's sync function is called in this thread. Raises what the condition raises.
+    """Returns the verdict of a condition; None if it has to be awaited, as the verdict of a judge has to
+    be. A user's sync function is called in this thread. Raises the errors that the condition raises.
     """
     if isinstance(condition, OfNextAction):
         return verdict_at_once(condition.inner, case)
@@ -47,6 +46,6 @@ def _joint(verdicts: Collection[Verdict | None], decisive: Verdict) -> Verdict |
 def _read(outcome: object, condition: Any) -> Verdict | None:
     if isinstance(outcome, Awaitable):
         close: Any = getattr(cast("Any", outcome), "close", bool)
-        close()  # Python warns of a coroutine that is never awaited
+        close()  # Python would warn if a coroutine was neither awaited nor closed
         return None
     return as_judgement(outcome, condition).verdict

@@ -65,11 +65,11 @@ class JsonPath(Combinable):
     """This predicate holds iff at least one value at ``path`` passes the test; without a test, iff there
     is a value.
 
-    At most one of these tests is set. ``expected``: JSON that the value must equal. ``inner``: a
-    predicate that must hold of the value. ``inner`` judges the value as if it were the answer. If
-    ``inner`` compares answers with the baseline, the value is compared with the first value at ``path``
-    in the baseline. ``test``: a function of the value that must return True. ``absent``: True if the
-    answer's JSON must have no value at ``path``.
+    At most one of the following four tests is set. ``expected``: JSON that the value must equal.
+    ``inner``: a predicate that must hold of the value. ``inner`` judges the value as if it were the
+    answer. If ``inner`` compares answers with the baseline, the value is compared with the first value at
+    ``path`` in the baseline. ``test``: a function of the value that must return True. ``absent``: True if
+    the answer's JSON must have no value at ``path``.
     """
 
     path: str
@@ -189,18 +189,19 @@ def json_path(
     exists: bool = True,
 ) -> JsonPath:
     """Returns a predicate on the values at ``path`` in the answer's JSON. ``path`` is a JSON path (RFC
-    9535) such as ``$.dose.unit``. If it finds several values, one that passes the test is enough.
+    9535) such as ``$.dose.unit``. If the path finds several values, at least one of them must pass the
+    test.
 
-    The test is one of these. ``equals``: an object that the value must equal, compared as JSON. ``is_``:
-    a predicate, such as ``is_=contains("zinc")``, or a function of the value that returns True or False.
-    Without a test, the predicate holds if there is a value, even null. ``exists``: False if the answer
-    must be JSON without a value at ``path``.
+    At most one test may be given. ``equals``: an object that the value must equal, compared as JSON.
+    ``is_``: a predicate, such as ``is_=contains("zinc")``, or a function of the value that returns True
+    or False. Without a test, the predicate holds if there is a value, even null. ``exists``: False if the
+    answer must be JSON without a value at ``path``.
 
-    The predicate breaks for an answer without JSON and, unless ``exists`` is False, for one without the
-    value. Raises InvalidInput for a malformed path, an ``equals`` that JSON cannot represent, or more
-    than one test.
+    The predicate breaks for an answer without JSON. Unless ``exists`` is False, it also breaks for an
+    answer without a value at ``path``. Raises InvalidInput for a malformed path, an ``equals`` that JSON
+    cannot represent, or more than one test.
     """
-    if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"a JSON path was given as {path!r}; give a str such as '$.dose.unit'")
     checked_flag("exists", exists)
     if (equals is not _ANYTHING) + (is_ is not None) + (not exists) > 1:

@@ -22,9 +22,9 @@ CallSteps = Generator[Judged, Judgement, Judgement]
 class ArgumentTest:
     """An ``ArgumentTest`` is a condition on one argument of a call, which must have the argument.
 
-    At most one of these is set; if none is, any value passes. ``expected``: JSON that the value must
-    equal. ``inner``: a predicate that judges the value as if it were the answer. ``test``: a function of
-    the value that must return True.
+    At most one of the following three is set; if none is set, any value passes. ``expected``: JSON that
+    the value must equal. ``inner``: a predicate that judges the value as if it were the answer. ``test``:
+    a function of the value that must return True.
     """
 
     name: str
@@ -52,8 +52,8 @@ class ArgumentTest:
     def judged(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Judged:
         """Returns the judgement of this argument of a call: BREAKS if the call does not have the
         argument, and UNKNOWN if the call's arguments are no JSON object. ``against``: the arguments of
-        the baseline's call. The predicate ``inner`` may compare the argument with the argument of the
-        same name there."""
+        the baseline's call. The predicate ``inner`` may compare the argument with the baseline's argument
+        of the same name."""
         if isinstance(call.arguments, str):
             text = printable(shortened(call.arguments, 80))
             return Judgement(
@@ -120,8 +120,8 @@ class CallTest:
         return self.tool is None or call.name == self.tool
 
     def steps(self, call: ToolCall, case: Case) -> CallSteps:
-        """Returns the judgement of one call. Yields the judgement of each of its arguments, until one of
-        them breaks."""
+        """Returns the judgement of one call. Yields the judgement of each of its arguments, until an
+        argument breaks its condition."""
         if not self.concerns(call):
             return Judgement(Verdict.BREAKS)
         against = self._in_baseline(case)
@@ -180,7 +180,8 @@ class _Fixed:
 
 def judged_steps(steps: CallSteps) -> Judged:
     """Runs ``steps``, a generator that judges a call argument by argument, and returns the judgement of
-    the call. Returns an awaitable of it if a predicate on an argument is async, as a judge is."""
+    the call. If a predicate on an argument is async, as a judge is, returns an awaitable of the judgement
+    instead."""
     return run(steps)
 
 

@@ -93,7 +93,8 @@ class CallsTool(Combinable):
             if judgement.verdict is Verdict.UNKNOWN:
                 unknown = judgement
         if unknown is None and self.is_next and calls:
-            # The first reply is complete even if the run was ended later, so this is not UNKNOWN.
+            # The first reply is complete even if the run was ended later, so the result is BREAKS, not
+            # UNKNOWN.
             return Judgement(Verdict.BREAKS, _made(calls))
         return unknown or _breaks_by(case)
 
@@ -141,7 +142,7 @@ class CallsInOrder(Combinable):
             return NOT_RECORDED
         if self._has_no_order(case.answer.calls):
             return _NO_ORDER
-        # ``so_far[n]``: whether calls so far pass the first n tests in order.
+        # ``so_far[n]`` says whether some of the calls so far pass the first n tests in order.
         so_far = [Judgement(Verdict.HOLDS), *[Judgement(Verdict.BREAKS)] * len(self.tests)]
         for call in case.answer.calls:
             for place in range(len(self.tests), 0, -1):
@@ -158,9 +159,9 @@ class CallsInOrder(Combinable):
         return _breaks_by(case) if last.verdict is Verdict.BREAKS else last
 
     def _has_no_order(self, calls: Sequence[ToolCall]) -> bool:
-        """Returns True iff the order of the tested calls within a reply is not known. This is so if some
-        of them have a JSON object as their arguments and others do not: frameworks such as LangChain put
-        the two sorts into separate lists, so their common order is lost."""
+        """Returns True iff the order of the tested calls within a reply is not known. The order is lost
+        if some of the calls have a JSON object as their arguments and others do not: frameworks such as
+        LangChain put these two sorts of calls into separate lists."""
         tested = {test.tool for test in self.tests}
         mixed = dict[int, set[tuple[str, bool]]]()
         for call in calls:

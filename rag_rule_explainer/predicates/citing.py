@@ -74,9 +74,10 @@ class Cites(Combinable):
 
 
 def _all_valid(found: tuple[Citation, ...], kept: tuple[str, ...], known: tuple[str, ...]) -> Judgement:
-    """Returns HOLDS if the answer has citations and all of them are valid, BREAKS if it has none or one
-    is invalid. Returns UNKNOWN if the source of a citation cannot be determined and no other is invalid.
-    ``found``: the citations. ``kept``, ``known``: the ids of the shown sources and of all sources."""
+    """Returns HOLDS if the answer has citations and all of them are valid. Returns BREAKS if the answer
+    has no citations, or an invalid one. Returns UNKNOWN if the source of a citation cannot be determined
+    and no other is invalid. ``found``: the citations. ``kept``, ``known``: the ids of the shown sources
+    and of all sources."""
     doubts = [each.doubt for each in found if each.doubt]
     sure = [each for each in found if not each.doubt]
     wrong = next((each for each in sure if each.id not in kept), None)

@@ -17,7 +17,7 @@ from .remembered_case import RememberedCase, answers_key, check_not_refused, own
 NOT_SO = "it is not so that"
 _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = compiled_late(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
-"""Matches error messages of functions that use a Case as a text; the last one is that of Python 3.10."""
+"""Matches the errors of functions that use a Case as a text; the last one is that of Python 3.10."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 _OF_JUDGE = compiled_late("'Case' object has no attribute '(?:candidates|instructions|content|matter)'")
 _JUDGE_GIVEN = "a function of a JudgeRequest is a judge: predicate=judged('says ...', judge)"
@@ -191,7 +191,7 @@ class Function(Combinable):
             return await self.function(case)
         import anyio.to_thread  # imported late, so that importing the package loads no event loop
 
-        # An abandoned slow function keeps its thread, so it must not run in anyio's small pool.
+        # A slow function that is given up keeps its thread, so it must not use anyio's small pool.
         outcome = await anyio.to_thread.run_sync(
             self.function, case, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
         )
@@ -232,9 +232,9 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
     if not callable(function):
         raise InvalidInput(f"condition was given {brief(function)}; give a function of a Case")
     _check_arguments(function)
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"the text of a condition is {text!r}; give a str, such as 'it is short'")
-    # Users may pass values of other types than the annotation says.
+    # Users may pass a value of another type than the annotation says.
     if remembered_as is not None and not (isinstance(remembered_as, str) and remembered_as.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"remembered_as is {remembered_as!r}; give a name, or leave it out")
     return Function(function, text, remembered_as)

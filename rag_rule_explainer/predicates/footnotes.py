@@ -2,9 +2,10 @@
 
 A footnote is a line such as "[^1]: guideline.pdf" or "[1]: guideline.pdf". A list of references begins
 with a line that is a heading, such as "Sources:". Each of its lines begins with a number or a bullet,
-such as "[1] guideline.pdf", "2. blog" or "- mail". It may also be one line, "Source: guideline.pdf", or
-lines such as "[1] guideline.pdf" in a separate paragraph, if the text above cites their numbers. If an
-answer consists only of such lines, they are the answer and not a list of references.
+such as "[1] guideline.pdf", "2. blog" or "- mail". A list of references may also be one line, such as
+"Source: guideline.pdf". Or it may be lines such as "[1] guideline.pdf" in a separate paragraph, if the
+text above cites their numbers. If an answer consists only of such lines, these lines are the answer and
+not a list of references.
 """
 
 import re
@@ -90,7 +91,7 @@ def footnotes(text: str) -> tuple[Footnote, ...]:
 
 def marked_labels(text: str) -> frozenset[str]:
     """Returns the numbers of sources that the text has in brackets, as texts: "2" for "[2]". For a range
-    such as "[1-3]", these are all its numbers."""
+    such as "[1-3]", returns all numbers of the range."""
     found = set[str]()
     for label in dict.fromkeys(_MARKED.findall(text)):
         found.add(label.strip())
@@ -119,8 +120,8 @@ def _with_label(line: str, raised: frozenset[str]) -> str:
 
 def _notes(lines: Sequence[_Line]) -> Iterator[Footnote]:
     """Yields the lines that are footnotes. Lines such as "[1]: The dose is five." are footnotes only if
-    the rest of the answer cites one of their numbers; else they are a part of the answer. If the answer
-    consists only of footnotes, none is yielded."""
+    the rest of the answer cites one of their numbers; otherwise these lines are a part of the answer. If
+    the answer consists only of footnotes, no line is yielded."""
     found = [(line, _NOTE.match(line[2][:_LONGEST_LINE])) for line in lines]
     entries = _entries([line for line, note in found if note is None])
     places = {line[0] for line, _ in entries}

@@ -86,8 +86,8 @@ class MarkContents(NamedTuple):
                 yield from (_after_place(each) for each in found) if is_placed else found
 
     def _bare(self, part: str) -> tuple[str, bool]:
-        """Returns two values for the text of a citation, such as "see source 2": the number or id in it
-        ("2"), and True iff a word before it means a source."""
+        """Returns two values for the text of a citation: the number or id in it, and True iff a word
+        before the number or id means a source. For "see source 2", these are "2" and True."""
         token, has_word = part.partition("†")[0].strip(), False
         for _ in range(3):
             if token in self.ids:
@@ -195,8 +195,9 @@ def spelt_out(first: int, last: int) -> Iterable[int]:
 
 
 def _after_place(citation: Citation) -> Citation:
-    """Returns a citation that follows a place in a source, such as the 4 in "[1, pp. 3, 4]". If its text
-    is a number, its ``doubt`` now says that this may be a second place and not a source."""
+    """Returns a citation that follows a place in a source, such as the 4 in "[1, pp. 3, 4]". If the text
+    of the citation is a number, the ``doubt`` of the returned citation says that this number may be a
+    second place and not a source."""
     number = citation.written.strip("[]").rpartition(" ")[2]
     is_open = number.isdecimal() and not citation.doubt
     return citation._replace(doubt=_PLACE_OR_SOURCE.format(number)) if is_open else citation

@@ -93,8 +93,9 @@ def _is_counted(citation: Citation) -> bool:
 
 
 def widened(text: str, places: Iterable[Place]) -> list[Place]:
-    """Returns the positions of the citations, extended by all text that belongs to them: brackets, tags
-    and emphasis around them, the targets of links, and the punctuation and words between two of them."""
+    """Returns the positions of the citations, extended by all text that belongs to the citations:
+    brackets, tags and emphasis around a citation, the targets of links, and the punctuation and words
+    between two citations."""
     text = plain_signs(text)
     found = _joined(text, sorted(places))
     for _ in range(_DEEPEST):

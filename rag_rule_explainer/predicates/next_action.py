@@ -1,5 +1,5 @@
-"""This module defines a wrapper for conditions. It is used if replays ask a model only for its next
-action, that is, its next reply in a recorded conversation."""
+"""This module defines a wrapper for conditions. The wrapper is used if replays ask a model only for its
+next action, that is, for its next reply in a recorded conversation."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass

@@ -17,8 +17,8 @@ from .remembering import remembered_name
 CALLS_ONLY = "tool_calls"
 """The finish reason of an answer that is only a tool call, whatever the provider calls it."""
 CUT = "new_tool_call"
-"""The finish reason of a replay that was ended at a tool call whose result is not known. Its calls so far
-are known, and there may have been more."""
+"""The finish reason of a replay that was ended at a tool call whose result is not known. The tool calls
+before the end are known, but the run might have made more calls after it."""
 _NO_ANSWER = Judgement(
     Verdict.UNKNOWN, "the answer is only a tool call, and this condition is about the answer's text"
 )
@@ -27,8 +27,8 @@ Kind = TypeVar("Kind")
 
 
 def is_only_calls(answer: Answer) -> bool:
-    """Returns True iff the answer consists only of tool calls: it has no value, and either no text or a
-    finish reason that means a tool call."""
+    """Returns True iff the answer consists only of tool calls: the answer has no value, and either no
+    text or a finish reason that means a tool call."""
     if not answer.calls or answer.value is not None:
         return False
     reason = "".join(filter(str.isalnum, str(answer.finish_reason or "").lower()))
@@ -41,8 +41,8 @@ def is_cut(answer: Answer) -> bool:
 
 
 def reads_calls(predicate: Any) -> bool:
-    """Returns True iff the predicate, or one inside it, is about tool calls. A user's function is about
-    them if its code reads ``calls``."""
+    """Returns True iff the predicate, or a predicate inside it, is about tool calls. A user's function
+    counts as a predicate about tool calls if its code reads ``calls``."""
     return any(_is_about_calls(part) for part in predicates_in(predicate))
 
 

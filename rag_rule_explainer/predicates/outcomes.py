@@ -15,8 +15,8 @@ ANONYMOUS = "the given function"
 
 
 def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
-    """Runs the generator ``steps`` and returns its result. It sends each judgement that the generator
-    yields back into the generator.
+    """Runs the generator ``steps`` and returns its result. Each judgement that the generator yields is
+    sent back into the generator.
 
     If the generator yields an awaitable, returns a coroutine that awaits it and runs the rest. So a
     predicate whose parts are all sync needs no event loop.
@@ -41,8 +41,8 @@ async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged
             try:
                 judgement = judged if isinstance(judged, Judgement) else await judged
             except JudgeFailed as failed:
-                # Another part of the predicate may decide without the judge. If no part does, the failure
-                # is raised at the end.
+                # Another part of the predicate may decide without the judge. If no part does, the judge's
+                # failure is raised at the end.
                 failure, judgement = failed, Judgement(Verdict.UNKNOWN, str(failed))
             judged = steps.send(judgement)
     except StopIteration as end:
@@ -68,8 +68,9 @@ def as_judgement(outcome: object, predicate: object) -> Judgement:
 
 
 def _checked(judgement: Judgement, predicate: object) -> Judgement:
-    """Returns the judgement. If the user gave a bool as its verdict, replaces the bool by a Verdict.
-    Raises InvalidInput if the verdict is neither a Verdict nor a bool, or if the reason is no str."""
+    """Returns the judgement. If the user's code gave a bool as the verdict of the judgement, replaces the
+    bool by a Verdict. Raises InvalidInput if the verdict is neither a Verdict nor a bool, or if the
+    reason is no str."""
     verdict, reason = cast("tuple[object, object]", (judgement.verdict, judgement.reason))
     if isinstance(verdict, Verdict) and isinstance(reason, str):
         return judgement

@@ -1,8 +1,8 @@
 """This module defines the case that is given to a condition with ``remembered_as``.
 
 The judgement of such a condition is used again for every case with the same question, answer and
-baseline. So the condition must not depend on anything else, such as the sources. This case contains
-nothing else, and reading anything else raises an error.
+baseline. So the condition must not depend on other data, such as the sources. The case that is given to
+the condition has no other data, and an attempt to read other data raises an error.
 """
 
 import json
@@ -28,7 +28,7 @@ class RememberedCase(Case):
     """A ``RememberedCase`` has only the question, the answer and the baseline of a case. Reading anything
     else raises InvalidInput.
 
-    ``refused``: the errors that were raised. They are kept because the condition may catch them.
+    ``refused``: the errors that were raised, which are stored because the condition may catch them.
     """
 
     __slots__ = ("refused",)
@@ -75,9 +75,9 @@ for _kind, _own, _words in (
 
 
 def check_not_refused(case: Case) -> None:
-    """Raises InvalidInput if the condition has read something of a ``RememberedCase`` that it must not
-    depend on. Reading it raised an error already, but the condition may have caught that error and
-    returned a verdict all the same."""
+    """Raises InvalidInput if the condition has read a part of a ``RememberedCase`` that it must not read,
+    such as the sources. Reading this part has already raised an error, but the condition may have caught
+    this error and returned a verdict."""
     if isinstance(case, RememberedCase) and case.refused:
         raise case.refused[0]
 
@@ -101,8 +101,8 @@ def own_copy(case: Case) -> Case:
     """Returns the case with copies of those values of its answers that are dicts or lists. So a condition
     that changes a value changes only its own copy.
 
-    The retained sources become a ``Kept``. A condition that compares them with a list then gets a
-    TypeError, and not always False.
+    The retained sources become a ``Kept``. If a condition compares these sources with a list, it gets a
+    TypeError. Without a ``Kept``, the comparison would always be False.
     """
     changes: dict[str, Any] = {
         name: replace(answer, value=NotRead(answer.unread) if value is None else own_value(value))

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class SameAnswer(Combinable):
     """This predicate holds iff the answer is the same as the baseline's answer.
 
-    Both are first normalised by ``same_wording``, which ignores case, white space, and punctuation around
-    the text. Answers that differ in an accent, or in punctuation between words, are different.
-    (``ConsistentWith`` ignores such differences: it compares the answer with a right answer that the user
-    knows.)
+    Both answers are first normalised by ``same_wording``, which ignores case, white space, and
+    punctuation around the text. Answers that differ in an accent, or in punctuation between words, are
+    different. (``ConsistentWith`` ignores such differences: it compares the answer with a right answer
+    that the user knows.)
 
     ``overlap``: if not None, it is enough that the answers have at least this share of their words in
     common. ``jury``: a judge (with its settings), which decides if the answers are different by these
@@ -47,7 +47,7 @@ class SameAnswer(Combinable):
         worded = self._by_wording(case.answer.text, case.baseline.text)
         if self.jury is None or worded.verdict is Verdict.HOLDS:
             return worded
-        from .judge.judged import same_as  # late: few conditions have a judge
+        from .judge.judged import same_as  # imported late: few conditions have a judge
 
         key = self.memo_key(case)
         return same_as(case.baseline.text, case, self.jury, self.remembered_as, key)
@@ -151,11 +151,11 @@ def same_answer(
     case, white space, and punctuation around the text.
 
     ``overlap``: if set, it is enough that the answers have this share of their words in common
-    (token-level F1, such as 0.8). It suits prose, which is never worded in the same way twice. But a
-    different number, or a "not", changes only one word and may go unnoticed. ``judge``: decides, if the
-    answers differ in this way, whether they give the same final answer. ``judge``: a model, or a function
-    of a ``JudgeRequest``. The other parameters are those of ``judged``: the name of the judge, its
-    opinions on each answer, and its answers in one request.
+    (token-level F1, such as 0.8). This suits prose, because a model words the same content differently
+    each time. But if only a number or a "not" differs, only one word differs, and the difference may go
+    unnoticed. ``judge``: a model, or a function of a ``JudgeRequest``. If the answers differ in this way,
+    the judge decides whether they give the same final answer. The other parameters are those of
+    ``judged``: the name of the judge, its opinions on each answer, and its answers in one request.
 
     Raises InvalidInput unless ``overlap`` is above 0 and at most 1, and for an object that cannot be a
     judge.
@@ -178,13 +178,13 @@ def consistent_with(
 
     ``near_exact`` says which differences this match ignores, and where it is stricter than the match in
     the paper on which this package is based. ``as_written=True`` compares exactly as the paper writes it,
-    by ``papers_form``. ``judge``: decides, if the texts do not match, whether the answer is equivalent to
-    the final answer that the truth expresses (paper, *LLM-as-a-judge*). ``judge``: a model, or a function
-    of a ``JudgeRequest``. The other parameters are those of ``judged``: the name of the judge, its
+    by ``papers_form``. ``judge``: a model, or a function of a ``JudgeRequest``. If the texts do not
+    match, the judge decides whether the answer is equivalent to the final answer that the truth expresses
+    (paper, *LLM-as-a-judge*). The other parameters are those of ``judged``: the name of the judge, its
     opinions on each answer, and its answers in one request. Raises InvalidInput for an empty truth, and
     for an object that cannot be a judge.
     """
-    from .text import text_given  # late: the default condition needs none of these
+    from .text import text_given  # imported late: the default condition needs none of these
 
     if not text_given(truth).strip():
         raise InvalidInput("the truth is empty; give the answer that is known to be right")

@@ -142,8 +142,8 @@ def _scoped(text: str, lines: Sequence[Place]) -> Iterator[SourceList]:
 
 
 def _behind(text: str, line: Place, marks: Sequence[Place]) -> Iterator[SourceList]:
-    """Yields the citations at the end of a line that follow a full stop or a word for sources. They may
-    support all sentences since the previous citation."""
+    """Yields the citations at the end of a line that follow a full stop or a word for sources. These
+    citations may support all sentences since the previous citation."""
     start, end = marks[-1]
     # The pattern also matches the empty text, so there always is a match.
     begin = _ENDED.match(text, marks[-2][1]).end() if len(marks) > 1 else line[0]  # type: ignore[union-attr]

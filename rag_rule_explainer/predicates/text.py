@@ -20,7 +20,7 @@ the whole process. A longer search gives UNKNOWN."""
 @dataclass(frozen=True, slots=True)
 class Equals(Combinable):
     """This predicate holds iff the answer is exactly ``text``. White space at the start and the end of
-    both is ignored."""
+    the answer and of ``text`` is ignored."""
 
     text: str
 
@@ -68,8 +68,8 @@ class Contains(Combinable):
         return Judgement(Verdict.of(is_there))
 
     def _plain(self, text: str) -> str:
-        # A letter with an accent can be one character or two, which look the same. So both texts get the
-        # form with one character.
+        # A letter with an accent can be one character or two characters, which look the same. So both
+        # texts are converted to the form with one character.
         composed = normal_form("NFC", text)
         return normal_form("NFC", composed.casefold()) if self.ignore_case else composed
 
@@ -172,7 +172,7 @@ class OneOf(Combinable):
 
 def text_given(given: str) -> str:
     """Returns the text unchanged. Raises InvalidInput if it is no str."""
-    if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"a predicate on the answer's text was given {brief(given)}; give a str")
     return given
 
@@ -189,7 +189,7 @@ def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
 @called_as("equals")
 def equals(text: str) -> Equals:
     """Returns a predicate that holds iff the answer is exactly ``text``. White space at the start and the
-    end of both is ignored."""
+    end of the answer and of ``text`` is ignored."""
     return Equals(text_given(text))
 
 

@@ -20,7 +20,7 @@ class Fields(dict[Any, Any]):
     field."""
 
     __slots__ = ()
-    __hash__ = None  # pyright: ignore[reportAssignmentType] -- as dict
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- not hashable, like a dict
 
     @override
     def __eq__(self, other: object) -> bool:

@@ -60,8 +60,8 @@ def _with_unseen(text: str, place: Place) -> Place:
 
 
 def _add(pieces: list[str], piece: str) -> None:
-    """Adds ``piece``, the text after a citation, to ``pieces``. If it is empty or begins with a space or
-    a punctuation mark, the spaces before the citation are dropped."""
+    """Adds ``piece``, the text after a citation, to ``pieces``. If ``piece`` is empty or begins with a
+    space or a punctuation mark, the spaces before the citation are dropped."""
     if pieces and (not piece or piece[0] in _BEFORE + _PUNCTUATION + "\n"):
         pieces[-1] = pieces[-1].rstrip(_BEFORE)
     pieces.append(piece)
@@ -132,8 +132,8 @@ def ignoring_citations(predicate: PredicateLike, *, pattern: str | None = None) 
 
 
 def check_pattern(name: str, pattern: object) -> None:
-    """Raises InvalidInput unless this is a regular expression. ``name``: the parameter that the message
-    names."""
+    """Raises InvalidInput unless ``pattern`` is a regular expression. ``name``: the name of the
+    parameter, for the error message."""
     try:
         if not isinstance(pattern, str) or not pattern:
             raise InvalidInput(f"{name} is {brief(pattern)}; give a regular expression")

@@ -89,7 +89,7 @@ def _in_words(found: re.Match[str]) -> str:
     """Returns the part of ``found``, a run of punctuation and symbols, that ``near_exact`` keeps: the
     characters that distinguish answers, and a space where two numbers must stay separate."""
     text, start = found.string, found.start()
-    base = text[start - 1 : start]  # the last character so far that is not a combining accent
+    base = text[start - 1 : start]  # the last character before these that is not a combining accent
     kept: list[str] = []
     for place, character in enumerate(found[0], start=start):
         category = unicodedata.category(character)
@@ -107,8 +107,8 @@ def _in_words(found: re.Match[str]) -> str:
 
 
 def _mark(text: str, place: int, previous: str) -> str:
-    """Returns the text that ``near_exact`` puts in place of the punctuation character at ``place``; it is
-    often empty. ``previous``: the character before it."""
+    """Returns the text that ``near_exact`` puts in place of the punctuation character at ``place``; this
+    text is often empty. ``previous``: the character before ``place``."""
     mark, following = text[place], text[place + 1 : place + 2]
     if previous.isdigit() and following.isdigit():
         thousands = mark == "," and _THOUSANDS.match(text, place + 1) is not None
@@ -130,8 +130,8 @@ def equivalent(first: str, second: str) -> bool:
 
 
 def papers_form(text: str) -> str:
-    """Returns the text in the form in which the paper compares answers, as it is written there: case
-    folded, without ASCII punctuation, decomposed (NFKD), without all characters beyond ASCII.
+    """Returns the text in the form in which the paper compares answers: case folded, without ASCII
+    punctuation, decomposed (NFKD), without all characters beyond ASCII.
 
     This form has faults, which ``near_exact`` avoids: 3.5 equals 35, -3 equals 3, any two names in
     Chinese are equal, and two spaces differ from one.
@@ -142,7 +142,8 @@ def papers_form(text: str) -> str:
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
-"""The characters of scripts without spaces between words. Each such character counts as one word."""
+"""The characters of scripts that have no spaces between words. Each of these characters counts as one
+word."""
 _WORD = compiled_late(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 
 

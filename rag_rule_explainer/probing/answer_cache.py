@@ -12,19 +12,19 @@ from .budget import Budget
 from .memo import Memo
 from .reply import Reply
 
-if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
+if TYPE_CHECKING:  # imported only for its types, since a search without a store needs no SQLAlchemy
     from ..storing.answers import QuestionAnswers
 
 MOST_IN_MEMORY = 4096
-"""The number of replies in memory at which all of them are dropped, if there is a store, because the
-store has them. Without a store, all replies are kept."""
+"""If there is a store and this number of replies is in memory, all replies are dropped from memory,
+because the store has them too. Without a store, all replies are kept."""
 
 Make = Callable[[Arrangement], Awaitable[Reply]]
 
 
 class AnswerMemory:
-    """An ``AnswerMemory`` holds the replies to one question. Several searches that share it pay each
-    reply once. It belongs to one event loop.
+    """An ``AnswerMemory`` holds the replies to one question. Several searches can share an
+    ``AnswerMemory``, so that they pay each reply only once. It belongs to one event loop.
 
     ``first``: the first reply to each arrangement (an ordered list of sources). ``numbered``: the later
     replies to an arrangement (its samples), by arrangement and number.
@@ -90,10 +90,10 @@ class AnswerCache:
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
         """Returns one of several replies to the same arrangement (an ordered list of sources): the sample
-        with this number, counted from 0. If it is not in the store, ``make`` makes it.
+        with this number, counted from 0. If the sample is not in the store, ``make`` makes it.
 
         If several searches share an ``AnswerMemory``, it keeps the samples as well. A sample is then
-        taken from this memory if it is there, and looked up in the store only if it is not.
+        looked up in the store only if it is not in this memory.
         """
         if self._shared is None:
             return await self._taken(arrangement, number, make)

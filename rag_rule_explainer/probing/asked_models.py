@@ -11,20 +11,22 @@ from contextvars import ContextVar
 from typing import Any, TypeAlias, cast
 
 ReplyCheck: TypeAlias = Callable[[], AbstractContextManager[Callable[[], str]]]
-"""A function that records the models that are called in a block. The block gets a function that returns
-why a reply in it cannot be used; an empty text if all replies can."""
+"""A function that returns a context manager, which records the models that are called in its block. The
+block gets a function, which returns the reason why a reply in the block cannot be used; the reason is
+empty if all replies can be used."""
 
 reply_checks: ContextVar[ReplyCheck | None] = ContextVar("rag_rule_reply_checks", default=None)
-"""Records the replies of models in this context; None where no integration sees them."""
+"""This function records the replies of models in the current context; None where no integration sees
+these replies."""
 
 _PREDICATES = f"{__name__.partition('.')[0]}.predicates."
 
 
 @contextmanager
 def whole_replies(refused: Callable[[str], Exception]) -> Generator[None, None, None]:
-    """Raises an error at the end of the block if a reply in the block is unusable: a model that was
-    called gave a reply that is not whole, or all models failed. ``refused``: makes the error from the
-    reason."""
+    """Raises an error at the end of the block if a model that was called in the block gave a reply
+    that is not whole, or if all models failed. ``refused``: takes the reason, and returns the error to
+    raise."""
     check = reply_checks.get()
     if check is None:
         yield
@@ -36,8 +38,8 @@ def whole_replies(refused: Callable[[str], Exception]) -> Generator[None, None, 
 
 
 def runs_users_code(part: Any) -> bool:
-    """Returns True iff this predicate, or a part of it, is a function or another callable object that is
-    not this package's. Such code may ask a model."""
+    """Returns True iff this predicate, or a part of it, is a function or another callable object that
+    does not belong to this package. Such code may ask a model."""
     if isinstance(part, Mapping):
         part = tuple(cast("Mapping[Any, Any]", part).values())
     if isinstance(part, (tuple, list, set, frozenset)):

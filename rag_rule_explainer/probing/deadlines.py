@@ -49,7 +49,7 @@ class Deadlines:
         task is running. The caller must call ``end`` when the task is done."""
         if self.seconds == inf:
             return None
-        if self._loop is None:  # it is remembered, because looking it up for each replay takes longer
+        if self._loop is None:  # the loop is stored, because looking it up is slow
             self._loop = asyncio.get_running_loop()
             # ``BaseEventLoop.time`` only calls ``time.monotonic``; a loop of another kind has a clock of
             # its own.
@@ -79,7 +79,7 @@ class Deadlines:
         if begun is None:
             return False
         times = self._cancelled.pop(task, 0)
-        uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)  # exists from Python 3.11 on
+        uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)  # since Python 3.11
         for _ in range(times):
             if uncancel is not None:
                 uncancel()

@@ -1,8 +1,9 @@
 """This module runs several searches at the same time, with at most ``concurrency`` probes at once.
 
-Each worker asks the searches, in their order, for the next key to probe, and gives the verdict to its
-search as soon as it is known. It does not wait until all subsets of one size are probed. If no search
-requests a key, a worker probes a guess: a key that a search will probably request later.
+Each worker asks the searches, in their order, for the next key to probe, and gives the verdict to the
+search of this key as soon as the verdict is known. A worker does not wait until all subsets of one size
+are probed. If no search requests a key, a worker probes a guess: a key that a search will probably
+request later.
 """
 
 import time
@@ -23,13 +24,13 @@ LONGEST_BLOCKING = 0.01
 event loop can run."""
 
 MOST_SHARING = 256
-"""With more workers than this, workers do not prefer prompts that begin like their last one: no server
-remembers so many prompts, and it would take long to compare what all workers probe."""
+"""If there are more workers than this, they do not prefer prompts that begin like their last prompt: no
+server remembers so many prompts, and comparing what all workers probe would take long."""
 
 SHARED_AT_FIRST = 32
-"""The number of probes at the beginning, of all searches together, that workers choose by how the
-prompts begin. Later probes are chosen in this way only while another probe runs. So a search that ends
-after few probes always makes the same ones, whether or not the application awaits anything."""
+"""The number of first probes, of all searches together, that workers choose by how the prompts begin.
+Later probes are chosen in this way only while another probe runs. So a search that ends after few probes
+always makes the same probes, whether or not the application awaits anything."""
 
 Job: TypeAlias = tuple[RuleSearch[Key, ClaimType], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, ClaimType], Key], Awaitable[Verdict]]
@@ -104,9 +105,9 @@ class _Work(Generic[Key, ClaimType]):
     async def worker(self, number: int) -> None:
         while True:
             # A worker usually takes a job whose prompt begins like its own last prompt, and unlike the
-            # last prompts of the other workers. While no other probe runs, the worker takes the jobs in
-            # their order. This is quicker, and in that order, too, prompts that follow each other begin
-            # alike.
+            # last prompts of the other workers. But while no other probe runs, the worker takes the jobs
+            # in their order. This is quicker, and in this order, consecutive prompts have a common
+            # beginning as well.
             alone = not self.in_flight and self.made >= SHARED_AT_FIRST
             job = self.next_job(number, None if alone else self.workers)
             if job is None:
@@ -116,8 +117,8 @@ class _Work(Generic[Key, ClaimType]):
                 await self.news()
                 continue
             if self.idle:
-                # There may be work for one more worker, so an idle one is woken. If it finds no work, it
-                # waits again.
+                # There may be work for one more worker, so an idle worker is woken. If this worker finds
+                # no work, it waits again.
                 self.idle.pop().set()
             search, key = job
             self.made += 1
@@ -189,8 +190,8 @@ class _Work(Generic[Key, ClaimType]):
         return jobs
 
     async def let_others_run(self) -> None:
-        """Lets other tasks of the event loop run. If the application never awaits anything, they could
-        not run otherwise."""
+        """Lets other tasks of the event loop run. If the application never awaits anything, other tasks
+        could not run otherwise."""
         await anyio.lowlevel.checkpoint()
         self.yielded_at = time.monotonic()
 

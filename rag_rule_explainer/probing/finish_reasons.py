@@ -1,5 +1,5 @@
-"""This module finds the finish reason in a provider's data. Each provider has its own name for that
-field, which may be nested in other fields."""
+"""This module finds the finish reason in a provider's data. Each provider has its own name for the field
+with this reason, and the field may be nested in other fields."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
@@ -70,8 +70,9 @@ def _is_silent(place: object) -> bool:
 
 
 def _may_have(place: object, keys: tuple[str, ...]) -> Sequence[str]:
-    """Returns those of ``keys`` that may exist in ``place``. For a dict, these are the keys that it has;
-    for any other object, all of ``keys``. This saves time, because most dicts have only a few of them."""
+    """Returns those of ``keys`` that may exist in ``place``. For a dict, these are the keys that the dict
+    has; for any other object, all of ``keys``. This check saves time, because most dicts have only a few
+    of the keys."""
     if isinstance(place, dict):
         held = cast("dict[object, object]", place)
         return [key for key in keys if key in held]

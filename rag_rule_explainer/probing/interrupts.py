@@ -1,9 +1,10 @@
 """This module delays Ctrl-C. KeyboardInterrupt is then raised only where the main thread waits, and not
 between any two lines.
 
-The handler of SIGINT that was set before is called at once. If it raises an error, such as
-KeyboardInterrupt, this error is delayed and raised later. If it raises none, nothing is raised later.
-Python runs signal handlers only in the main thread, so this module does nothing in other threads.
+The handler of SIGINT that was set before is called at once. If this handler raises an error, such as
+KeyboardInterrupt, the error is delayed and raised later. If the handler raises no error, no error is
+raised later. Python runs signal handlers only in the main thread, so this module does nothing in other
+threads.
 """
 
 import asyncio
@@ -73,7 +74,7 @@ class Interrupts:
         _current = self._outer
         pending = self.pending() if kind is None else None
         try:
-            # If the application has set another handler in the block, that handler stays.
+            # If the application has set another handler of Ctrl-C in the block, that handler stays.
             if signal.getsignal(signal.SIGINT) == self._noticed:
                 signal.signal(signal.SIGINT, self._before)
         except KeyboardInterrupt:
@@ -172,8 +173,8 @@ outside such a block."""
 
 
 def kept() -> AbstractContextManager[Interrupts]:
-    """Returns a context manager that delays Ctrl-C in its block. It uses the ``Interrupts`` that the
-    caller is already in, if there is one, and else a new one."""
+    """Returns a context manager that delays Ctrl-C in its block. If the caller is already in the block of
+    an ``Interrupts``, this object is used; otherwise a new one is made."""
     if threading.current_thread() is threading.main_thread():
         outer = _current
         if outer is not None and outer.is_keeping:
@@ -188,5 +189,5 @@ def _cancelling() -> int:
         task = asyncio.current_task()
     except RuntimeError:  # no event loop runs in this thread
         return 0
-    cancelling = getattr(task, "cancelling", None)  # exists from Python 3.11 on
+    cancelling = getattr(task, "cancelling", None)  # since Python 3.11
     return 0 if cancelling is None else cancelling()

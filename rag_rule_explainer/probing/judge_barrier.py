@@ -1,5 +1,5 @@
-"""This module lets tasks wait for each other before their answers go to a judge. One request to the
-judge can then hold the answers of all of them."""
+"""This module lets tasks wait for each other before their answers go to a judge. One request to the judge
+can then contain the answers of all these tasks."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -55,8 +55,8 @@ class Backlog:
 
     @contextmanager
     def asleep(self) -> Generator[None, None, None]:
-        """Lets the other tasks continue without the calling task, which waits in the block for the result
-        of one of them. Otherwise, they would wait for each other for ever."""
+        """Tells the other tasks not to wait for the calling task, because the calling task waits in the
+        block for the result of one of them. Otherwise, the tasks would wait for each other for ever."""
         self._asleep += 1
         self._open_if_all_wait()
         try:
@@ -67,7 +67,7 @@ class Backlog:
     @contextmanager
     def split(self, parts: int) -> Generator[None, None, None]:
         """Counts the calling task as ``parts`` tasks during the block, in which it starts that many tasks
-        and waits for them. The other tasks of the group then wait for all of these."""
+        and waits for them. The other tasks of the group then wait for all started tasks."""
         self._running += parts - 1
         try:
             yield
@@ -105,7 +105,7 @@ async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: 
 def asleep() -> Generator[None, None, None]:
     """During the block, ``wait_for_others`` of the other tasks does not wait for the current task. Use
     this while the current task waits for the result of another task of its ``Backlog`` (group of tasks).
-    Does nothing if the current task belongs to none."""
+    Does nothing if the current task belongs to no ``Backlog``."""
     backlog = of_this_work.get()
     if backlog is None:
         yield

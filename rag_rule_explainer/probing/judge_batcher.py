@@ -24,7 +24,7 @@ from .judge_barrier import of_this_work
 from .judge_requests import DecidedOpinion, JudgeRequests, WaitingAnswer
 from .memo import Memo
 
-if TYPE_CHECKING:  # not imported at run time, because a search without a store needs no SQLAlchemy
+if TYPE_CHECKING:  # imported only for its types, since a search without a store needs no SQLAlchemy
     from ..storing.opened import Opened
 
 

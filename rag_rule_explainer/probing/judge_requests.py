@@ -194,8 +194,8 @@ def _fail(entries: Iterable[WaitingAnswer], error: Exception) -> None:
     for entry in entries:
         if not entry.outcome.done():
             entry.outcome.set_exception(error)
-            # A caller that was cancelled never reads the error, and asyncio would log an error that
-            # nobody reads. This call marks it as read.
+            # A caller that was cancelled never reads the error of its future. asyncio logs an error that
+            # nobody reads. This call marks the error as read.
             entry.outcome.exception()
 
 

@@ -21,7 +21,7 @@ from .limits import JudgedTooLate, LimitReached
 from .memo import Memo
 from .pausing import Stopper
 
-if TYPE_CHECKING:  # not imported at run time, because a search without a store needs no SQLAlchemy
+if TYPE_CHECKING:  # imported only for its types, since a search without a store needs no SQLAlchemy
     from ..storing.opened import Opened
 
 
@@ -82,8 +82,8 @@ class Judging:
         return self._judgements.in_use
 
     def known(self, case: Case) -> Judgement | None:
-        """Returns the judgement of a case if it is already known, else None. Many answers are equal,
-        so callers try this first: it takes less time than the coroutine ``judge``."""
+        """Returns the judgement of a case if it is already known, else None. Many answers are equal, so
+        callers try this method first: it takes less time than the coroutine ``judge``."""
         try:
             key = self.base.memo_key(case)
             known = self._known.get(key)
@@ -95,16 +95,16 @@ class Judging:
 
     def known_of_texts(self, question: str, baseline: Answer, answer: Answer) -> Judgement | None:
         """Returns the judgement of an answer if it is already known, and depends only on the question and
-        on the texts of the baseline and the answer; else None. Callers try this first: it takes less time
-        than making the case for ``known``."""
+        on the texts of the baseline and the answer; else None. Callers try this method first: it takes
+        less time than making the case for ``known``."""
         if not self._reads_texts_alone or self._judgements.mixed:
             return None
         return self._known.get((question, baseline.text, answer.text))
 
     async def judge(self, case: Case) -> Judgement:
-        """Returns the judgement of a case. It is UNKNOWN if the predicate raises an error, or is not
-        ready when the limit of seconds is reached. Raises LimitReached if a limit forbids a request to
-        the judge, and RagRuleError if the whole call must end."""
+        """Returns the judgement of a case. The verdict is UNKNOWN if the predicate raises an error, or is
+        not ready when the limit of seconds is reached. Raises LimitReached if a limit forbids a request
+        to the judge, and RagRuleError if the whole call must end."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
             # ``memo_key`` may raise an error. The verdict is then UNKNOWN, and the judge got no request,
@@ -256,8 +256,9 @@ def judgings(
 
 
 def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
-    """Returns the first ``Judging`` of each base predicate (a predicate without its negation). Others
-    with the same base have the same judgements, or the inverted ones, so they need not judge anything."""
+    """Returns the first ``Judging`` of each base predicate (a predicate without its negation). All other
+    ``Judging`` objects with the same base have the same judgements, or the inverted ones, so they need
+    not judge anything."""
     return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())
 
 

@@ -15,8 +15,8 @@ from .limits import MOST_AT_A_TIME
 
 
 class Reentered(InvalidInput):
-    """Raised for a call that would wait for ever: it already runs under a limiter, and is about to wait
-    until the same limiter lets it run a second time."""
+    """This error is raised for a call that would wait for ever: the call already runs under a limiter,
+    and is about to wait until the same limiter lets it run a second time."""
 
 
 @called_as("Limiter")
@@ -28,8 +28,9 @@ class Limiter:
     def __init__(self, size: int) -> None:
         checked_whole("the size of a Limiter", size, 1, MOST_AT_A_TIME)
         self.size = size
-        # The free slots, one for each further call that may run. list.pop() and list.append() are
-        # atomic, so the lock is needed only while a caller waits for a slot.
+        # This list has one entry for each free slot, and so for each further call that may run.
+        # list.pop() and list.append() are atomic, so the lock is needed only while a caller waits for a
+        # slot.
         self._free: list[None] = [None] * size
         self._waiting: deque[Callable[[], bool]] = deque()
         # The lock must be reentrant. While a thread holds it, garbage collection may end a coroutine,
@@ -103,16 +104,16 @@ class Limiter:
 
     @contextmanager
     def entered(self) -> Generator[None, None, None]:
-        """Frees, at the end of the block, the slot that the caller has taken with ``enter``. This
-        happens even if the caller is a generator that is never finished."""
+        """Frees, at the end of the block, the slot that the caller has taken with ``enter``. The slot is
+        freed even if the caller is a generator that is never finished."""
         try:
             yield
         finally:
             self.leave()
 
     def enter_at_once(self) -> bool:
-        """Takes a slot, so that the caller may run, if one is free and no other caller waits. Returns
-        True iff it took one; the caller must then call ``leave``."""
+        """If a slot is free and no other caller waits, takes the slot, so that the caller may run.
+        Returns True iff it took a slot; the caller must then call ``leave``."""
         if self._waiting:
             return False
         try:

@@ -66,8 +66,8 @@ class Limits:
 
 
 class LimitReached(Exception):
-    """This error is raised in a probe when a limit or a stop forbids to spend more. ``drive`` and
-    ``once`` then stop the searches, and the error does not reach the caller."""
+    """This error is raised in a probe when a limit, or a stop of the search, allows no further spending.
+    ``drive`` and ``once`` then stop the searches, and the error does not reach the caller."""
 
 
 class JudgedTooLate(LimitReached):

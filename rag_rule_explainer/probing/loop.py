@@ -205,8 +205,8 @@ class _Waiting(Generic[T]):
         if not self._is_cut_off:
             self._is_cut_off = True
             if self._on_interrupt is not None:
-                # Some steps may still run before the cancellation arrives. This call keeps them from
-                # beginning a replay.
+                # The coroutine may still make some steps before the cancellation arrives. Calling
+                # ``on_interrupt`` keeps these steps from beginning a replay.
                 self._on_interrupt()
             if self._task is not None:
                 self._task.cancel()
@@ -226,8 +226,8 @@ def _private_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     while True:
-        # A task may raise SystemExit or KeyboardInterrupt: asyncio keeps it as the outcome of the task,
-        # and raises it in this thread as well. A task may also call ``stop``. All calls of the process
-        # wait for this loop, so it goes on in both cases.
+        # A task may raise SystemExit or KeyboardInterrupt: asyncio keeps the error as the outcome of the
+        # task, and raises it in this thread as well. A task may also call ``stop``. All calls of the
+        # process wait for this loop, so the loop must continue in all these cases.
         with suppress(SystemExit, KeyboardInterrupt):
             loop.run_forever()

@@ -34,9 +34,9 @@ def told_of_ctrl_c(on_interrupt: Callable[[], bool]) -> Generator[None, None, No
     """Calls ``on_interrupt`` on the event loop after the first Ctrl-C in the block, if the main task of
     ``asyncio.run`` enters the block.
 
-    The handler of ``asyncio.run``, which cancels the main task, is called on every later Ctrl-C. It is
-    also called on the first one if ``on_interrupt`` returns False: the search then has no result to wait
-    for.
+    The handler of ``asyncio.run``, which cancels the main task, is called on every later Ctrl-C. This
+    handler is also called on the first Ctrl-C if ``on_interrupt`` returns False, because the search then
+    has no result to wait for.
     """
     with _presses() as presses, presses.told(on_interrupt):
         yield
@@ -53,8 +53,8 @@ class _Presses:
         self._keeps, self._is_pressed, self._is_done = False, False, False
 
     def keep(self) -> None:
-        """Remembers, from now on, a Ctrl-C that comes while no search runs. It then ends the next search
-        at its beginning."""
+        """From now on, remembers a Ctrl-C that comes while no search runs. Such a Ctrl-C ends the next
+        search at its beginning."""
         self._keeps = True
 
     @contextmanager
@@ -80,7 +80,7 @@ class _Presses:
         finally:
             _current.reset(token)
             self._before, before = None, self._before
-            # If the application has set another handler in the block, that handler stays.
+            # If the application has set another handler of Ctrl-C in the block, that handler stays.
             if signal.getsignal(signal.SIGINT) == self.noticed:
                 signal.signal(signal.SIGINT, before)
 
@@ -136,7 +136,7 @@ def _main_task_of(handler: object) -> object:
     other handler."""
     handed: Any = getattr(handler, "keywords", None)
     if isinstance(handed, dict):
-        return handed.get("main_task")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- a dict of anything
+        return handed.get("main_task")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- the types of its values are unknown
     return _cell_of(handler)
 
 

@@ -22,8 +22,8 @@ class Memo(Generic[Value]):
 
     def __init__(self) -> None:
         self.known: dict[Hashable, Value] = {}
-        # The keys of values that are being made. An event is created only when another caller waits for
-        # the value, since that is rare.
+        # This dict has the keys of values that are being made. An event is created only when another
+        # caller waits for the value, since that is rare.
         self._being_made: dict[Hashable, anyio.Event | None] = {}
 
     async def get(
@@ -47,11 +47,11 @@ class Memo(Generic[Value]):
         """Returns True if the value is neither known nor being made; the caller must then make the value
         and call ``end``. Returns False otherwise; the caller must then call ``settled``.
 
-        ``begin``, ``settled`` and ``end`` together do what ``get`` does. They are for callers that run
-        so often that the coroutine of ``get`` would take too much time.
+        ``begin``, ``settled`` and ``end`` together do the same as ``get``. They are used by callers that
+        run so often that the coroutine of ``get`` would take too much time.
         """
         being_made = self._being_made
-        # Hashing a key takes long, so it is not looked up in an empty dict.
+        # Hashing a key takes long, so an empty dict is not asked for the key.
         if key in self.known or (being_made and key in being_made):
             return False
         being_made[key] = None

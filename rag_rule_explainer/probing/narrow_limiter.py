@@ -60,8 +60,8 @@ class NarrowLimiter(Limiter):
 
 def narrowed(limiter: Limiter, size: int) -> Limiter:
     """Returns a limiter with which at most ``size`` calls run at the same time, and all calls together
-    never exceed the limit of ``limiter``. This is ``limiter`` itself if it allows no more than
-    ``size``."""
+    never exceed the limit of ``limiter``. If ``limiter`` allows no more than ``size`` calls, returns
+    ``limiter`` itself."""
     return limiter if size >= limiter.size else NarrowLimiter(size, limiter)
 
 

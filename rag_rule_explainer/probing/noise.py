@@ -128,7 +128,7 @@ class Noise:
 
     @property
     def wording(self) -> str:
-        """Returns the words with which a report says by what kind of votes its rules were found."""
+        """Returns the words by which a report says by which kind of votes its rules were found."""
         if self.everywhere:
             return f"majority of {self.samples} on every subset"
         if self.vote == "sequential":

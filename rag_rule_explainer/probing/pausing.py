@@ -54,14 +54,14 @@ class Stopper:
         return await self._within(0.0, 0.0, outcome)
 
     async def soon(self, outcome: Awaitable[T], *, of_judge: bool) -> T:
-        """Waits for the outcome of a condition and returns it. It waits until the limit of seconds, or
-        for ``LATE_SECONDS`` if this limit is nearer or already reached.
+        """Waits for the outcome of a condition and returns it. Waits until the limit of seconds. If this
+        limit is nearer than ``LATE_SECONDS``, or already reached, waits for ``LATE_SECONDS``.
 
         ``of_judge``: True if the condition waits for a judge. The limit then cancels the request to the
         judge, and the condition has ``LATE_SECONDS`` after the limit to end by itself.
         """
-        # After one late judgement, the other conditions get no extra seconds. Otherwise each of them
-        # could use its extra seconds, one after the other.
+        # After one late judgement, the other conditions get no extra seconds. Otherwise, many conditions
+        # could wait for their extra seconds one after the other.
         least = 0.0 if self.is_late else LATE_SECONDS
         return await self._within(least, least if of_judge else 0.0, outcome)
 

@@ -46,8 +46,8 @@ class Probe(NamedTuple):
         return self._replace(reply=silent, ballot=ballot)
 
 
-# Each of thousands of subsets has a case. Setting the slots of the frozen dataclass takes a third of the
-# time of ``Case(...)``.
+# Each of thousands of subsets has a case. ``Case(...)`` is slow, because the dataclass is frozen; setting
+# its slots by these functions takes a third of the time.
 _set_question, _set_baseline, _set_answer, _set_kept, _set_sources = (
     cast("Callable[[Case, object], None]", getattr(Case, each.name).__set__) for each in fields(Case)
 )
@@ -85,7 +85,7 @@ class Prober:
             judgement = judging.known(case) or await judging.judge(case)
         if reply.traced is not None and not reply.traced.ended:
             await reply.traced.end(judging.turned(judgement), str(judging.base))
-        return tuple.__new__(Probe, (arrangement, reply, judgement, None))  # pyright: ignore[reportUnknownMemberType] -- a tuple of any items
+        return tuple.__new__(Probe, (arrangement, reply, judgement, None))  # pyright: ignore[reportUnknownMemberType] -- the types of the items are unknown
 
     def case(self, arrangement: Arrangement, answer: Answer) -> Case:
         """Returns the case that a predicate judges: the answer together with question, baseline and

@@ -86,14 +86,14 @@ class Replayer:
         return answer_fault(answer.finish_reason, structured=may_call, accepts=self.accepts)
 
     def is_empty(self, answer: Answer) -> bool:
-        """Returns True iff an answer says nothing: it has neither text nor value, and it has no tool
-        call that a condition could be about."""
+        """Returns True iff an answer is empty: it has no text, no value, and no tool call that a
+        condition could be about."""
         return said_nothing(answer) and not (self.accepts_calls and is_only_calls(answer))
 
     def counting(self, reply: Reply) -> Reply:
-        """Returns the reply as the search counts it: unchanged if its answer is whole; otherwise with an
-        error in place of the answer. Stored answers need this check too, because they may come from a
-        run with other ``accepts``."""
+        """Returns the reply in the form in which a search uses it. If its answer is whole, this is the
+        reply itself. Otherwise, an error replaces the answer. Stored answers are checked in the same way,
+        because they may come from a run with other ``accepts``."""
         fault = "" if reply.answer is None else self.fault_in(reply.answer)
         return reply._replace(answer=None, cause=UnusableReply(fault)) if fault else reply
 
@@ -150,8 +150,8 @@ class Replayer:
         self._failures_in_a_row = 0
         if answer.usage or answer.models:
             self.budget.spend(answer.usage, answer.models)
-        # There are thousands of replies, and ``Reply(...)`` takes three times as long.
-        return tuple.__new__(Reply, (answer, time.perf_counter() - started, None, trace))  # pyright: ignore[reportUnknownMemberType] -- a tuple of any items
+        # There are thousands of replies, and ``Reply(...)`` takes three times as long as this line.
+        return tuple.__new__(Reply, (answer, time.perf_counter() - started, None, trace))  # pyright: ignore[reportUnknownMemberType] -- the types of the items are unknown
 
     def _held(self, begin: Callable[[], None]) -> Slot:
         """Calls ``begin``, which counts the run or forbids it, and returns the record of the slot that
@@ -164,7 +164,8 @@ class Replayer:
         return begun(self._around, self.limiter)
 
     def _check_said(self, answer: Answer, arrangement: Arrangement) -> None:
-        # An empty answer is a failure, except without sources: then the application has nothing to say.
+        # An empty answer is a failure. But without sources, an application may have nothing to say, so an
+        # empty answer is then accepted.
         empty = EMPTY if self.is_empty(answer) and arrangement.sources else ""
         fault = self.fault_in(answer) or empty
         if fault:
@@ -253,7 +254,7 @@ def _is_the_applications(error: BaseException) -> bool:
 def _is_cancelled_from_outside() -> bool:
     """Returns True iff other code has cancelled the replay. Returns False if the application raised
     CancelledError itself, for example because it awaited a cancelled task of its own."""
-    # Python 3.10 does not count cancellations. There, each one is taken as from outside, and the search
-    # stops.
+    # Python 3.10 does not count cancellations. So with Python 3.10, each cancellation counts as one from
+    # outside, and the search stops.
     cancelling = getattr(asyncio.current_task(), "cancelling", None)
     return cancelling is None or cancelling() > 0

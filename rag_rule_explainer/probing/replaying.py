@@ -11,7 +11,7 @@ from ..sources import Source
 from ..verdicts import Answer
 from .prices import TokensByModel
 
-if TYPE_CHECKING:  # few explanations are traced
+if TYPE_CHECKING:  # imported only for its types, because few explanations are traced
     from .tracing.marks import TracedExplanation
 
 Scope: TypeAlias = Literal["given", "retrieved", "seen"]

@@ -79,8 +79,8 @@ class Sampler:
         """Returns the most frequent answer among ``most`` samples; None if no sample has an answer.
 
         Answers that ``same_wording`` makes equal, such as in upper and lower case, count as one; the
-        first of them is returned. Draws no more samples once the remaining ones cannot change the result,
-        unless ``every`` is True.
+        first of them is returned. Stops when the samples that were not drawn yet cannot change the
+        result, unless ``every`` is True.
         """
         replies = await self.several(arrangement, 0, most) if every else []
         while True:
@@ -88,7 +88,7 @@ class Sampler:
             wordings = Counter(same_wording(answer.text) for answer in answers)
             first, second = [*(count for _, count in wordings.most_common(2)), 0, 0][:2]
             left = most - len(replies)
-            # This is the smallest number of samples that decides the result if all of them agree.
+            # ``wanted`` is the smallest number of samples that decides the result if all of them agree.
             wanted = min(left, max(1, (left - (first - second)) // 2 + 1))
             if not left or first - second > left:
                 break

@@ -19,8 +19,8 @@ IDLE_SECONDS = 5.0
 
 
 class Interrupted(RuntimeError):
-    """This error replaces a KeyboardInterrupt that a function raised in its thread, because an event loop
-    would not survive that."""
+    """This error replaces a KeyboardInterrupt that a function raised in its thread, because a
+    KeyboardInterrupt would end the event loop."""
 
 
 class _Job(NamedTuple):
@@ -43,8 +43,8 @@ class Threads:
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
         """Calls the function in a thread, with a copy of the caller's context variables, and returns its
-        result. If the caller is cancelled, it stops waiting at once; the function runs on in its
-        thread."""
+        result. If the caller is cancelled, the caller stops waiting at once, but the function runs on in
+        its thread."""
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[T] = loop.create_future()
         job = _Job(copy_context(), lambda: function(*args), loop, outcome)

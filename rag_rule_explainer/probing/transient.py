@@ -18,13 +18,13 @@ _STATUS_NAMES = ("status_code", "status", "http_status", "code")
 _PASSING_TYPES = (ConnectionError, TimeoutError, HTTPException, json.JSONDecodeError)
 _PASSING_NAMES = frozenset(
     {
-        # Error classes of the packages openai and anthropic, and of similar clients.
+        # These are error classes of the packages openai and anthropic, and of similar clients.
         "APIConnectionError",
         "APITimeoutError",
         "RateLimitError",
         "InternalServerError",
         "OverloadedError",
-        # Error classes of the packages httpx, requests, aiohttp and urllib3.
+        # These are error classes of the packages httpx, requests, aiohttp and urllib3.
         "TransportError",
         "ChunkedEncodingError",
         "ConnectionError",
@@ -33,10 +33,10 @@ _PASSING_NAMES = frozenset(
         "ClientPayloadError",
         "ServerTimeoutError",
         "HTTPError",
-        # The class of asyncio and of concurrent.futures. Before Python 3.11, it is another class than
-        # the built-in ``TimeoutError``.
+        # This is an error class of asyncio and of concurrent.futures. Before Python 3.11, it is another
+        # class than the built-in ``TimeoutError``.
         "TimeoutError",
-        # Error classes of the clients of Google and AWS.
+        # These are error classes of the clients of Google and AWS.
         "ServiceUnavailable",
         "ResourceExhausted",
         "DeadlineExceeded",
@@ -52,9 +52,9 @@ _MOST_CAUSES, _DEEPEST = 16, 4
 def is_transient(error: BaseException) -> bool:
     """Returns True iff the same request may succeed on a retry.
 
-    If there is an HTTP status, it decides: a retry may succeed after 408, 409, 425, 429 and statuses from
-    500 on, and not after others. For a group of errors, a retry must be possible after each of its
-    errors.
+    If there is an HTTP status, the status decides: a retry may succeed after 408, 409, 425, 429 and
+    statuses from 500 on, but not after other statuses. For a group of errors, a retry must be possible
+    after each of its errors.
     """
     return _is_passing(error, _DEEPEST)
 
@@ -136,7 +136,7 @@ def _status(error: BaseException) -> int | None:
     response: Any = getattr(error, "response", None)
     for place in (_metadata(response).get("HTTPStatusCode"), error, response):
         for status in (place, *(getattr(place, name, None) for name in _STATUS_NAMES)):
-            # Google's clients give an IntEnum as the status, hence int().
+            # Google's clients give an IntEnum as the status, so the status is converted to an int.
             if isinstance(status, int) and _LOWEST <= status < _ABOVE:
                 return int(status)
     return None

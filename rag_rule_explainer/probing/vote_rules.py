@@ -2,8 +2,8 @@
 of sources) for a verdict.
 
 Each answer (a sample) is one vote: the verdict of the base predicate (the predicate without its negation)
-on it. There is no separate vote on the negation of a predicate; it gets the inverted outcome. A tie
-counts as HOLDS, so with two separate votes a predicate and its negation could both hold.
+on it. There is no separate vote on the negation of a predicate; the negation gets the inverted outcome. A
+tie counts as HOLDS, so with two separate votes a predicate and its negation could both hold.
 """
 
 from dataclasses import dataclass
@@ -50,8 +50,8 @@ class Majority:
     vote of the paper on which this package is based). It decides as soon as the remaining samples cannot
     change the outcome.
 
-    A sample whose verdict is UNKNOWN is not counted as a vote. The outcome is UNKNOWN if it could be
-    HOLDS or BREAKS depending on these samples.
+    A sample whose verdict is UNKNOWN is not counted as a vote. If the outcome depends on such samples, it
+    is UNKNOWN.
     """
 
     most: int
@@ -87,7 +87,7 @@ class Sequential:
     """A Sequential is Wald's sequential probability ratio test. It tests the hypothesis "the predicate
     holds on a share of 0.5 + margin of all answers" against "on a share of 0.5 - margin".
 
-    ``most``: the largest number of samples; the verdict is UNKNOWN if they do not decide.
+    ``most``: the largest number of samples; if so many samples do not decide, the verdict is UNKNOWN.
     ``false_holds``: the highest chance of the verdict HOLDS if the second hypothesis is true.
     ``false_breaks``: the highest chance of the verdict BREAKS if the first one is true. The real chances
     may be slightly higher, because the thresholds of the test are approximations (Wald, 1945).

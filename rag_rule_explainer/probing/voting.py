@@ -20,9 +20,9 @@ class Voting:
     settings require it. It belongs to one event loop.
 
     There is one ballot for each arrangement and base predicate (a predicate without its negation). A
-    predicate and its negation share this ballot, so that the vote never says that both hold. All ballots
-    are kept in this object. The answers to an arrangement are its samples, numbered from 0; number 0 is
-    the answer of a probe without a vote.
+    predicate and its negation share this ballot, so that a vote never says that both of them hold. All
+    ballots are kept in this object. The answers to an arrangement are its samples, numbered from 0;
+    number 0 is the answer of a probe without a vote.
 
     Each step draws the smallest number of samples that can decide the vote, so no sample is wasted. If a
     judge (a model) decides about answers, it gets the answers of one step in one request. Larger steps

@@ -14,7 +14,8 @@ _OURS = "rag_rule_explainer"
 _MADE_BY_PYTHON = "namedtuple_"
 """The beginning of the names of the modules in which Python makes the methods of named tuples."""
 _MADE_BY_CYTHON = ("_cython_", "cython_runtime")
-"""The beginnings of the names of the modules in which Cython keeps what all compiled modules share."""
+"""The beginnings of the names of the modules in which Cython keeps objects that all compiled modules
+share."""
 INSTALLED = {"site-packages", "dist-packages"}
 _STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 
@@ -29,9 +30,9 @@ def is_users(module: str) -> bool:
     """Returns True iff a module is the user's own: not from the standard library, from an installed
     package or from this package. ``module``: its name, such as "shop.search".
 
-    A module may be missing from ``sys.modules``, for example if ``runpy`` has executed it. It is then the
-    user's if its package ("shop") is, or if there is no such package. A module that the user's code has
-    built itself, without a file, is also the user's.
+    A module may be missing from ``sys.modules``, for example if ``runpy`` has executed it. Such a module
+    is the user's if its package ("shop") is the user's, or if there is no such package. A module that the
+    user's code has built itself, without a file, is also the user's.
     """
     if module and module not in sys.modules:
         return _is_users_unknown(module)

@@ -18,16 +18,16 @@ def token_amount(count: int) -> str:
 
 
 def money(cost: float) -> str:
-    """Returns an amount of money, with four decimals if it is below 1, else with two. It names no
-    currency."""
+    """Returns an amount of money as text, with four decimals if the amount is below 1, and with two
+    otherwise. The text names no currency."""
     if 0 < cost < 0.0001:
         return "< 0.0001"
     return f"{cost:.4f}" if 0 < cost < 1 else f"{cost:,.2f}"
 
 
 def rate(per_second: float) -> str:
-    """Returns a number per second such as ``41.2/s``. If it is below one, it is given per minute or per
-    hour."""
+    """Returns a number per second such as ``41.2/s``. A number below one per second is given per minute
+    or per hour instead."""
     if per_second >= 99.95:
         return f"{per_second:,.0f}/s"
     if per_second >= 1:

@@ -23,7 +23,8 @@ class Canvas(Protocol):
         ...
 
     def close(self) -> None:
-        """Removes all rows except those given to ``keep``. It can also be called after an error."""
+        """Removes all rows except those given to ``keep``. This method can also be called after an
+        error."""
         ...
 
 

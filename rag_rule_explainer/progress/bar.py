@@ -27,7 +27,7 @@ class ProgressBar:
     many there can be at most.
 
     It also shows replays and their rate, failures, retries, answers from the store, tokens, cost, and the
-    estimated time for the probes *known to be needed*. Pass it as ``progress`` to one or several
+    estimated time for the probes *known to be needed*. Pass the bar as ``progress`` to one or several
     explainers, in one thread or many: each explanation has a row of its own.
 
     ``form``: "terminal" redraws a bar in place; "notebook" shows a bar as HTML in Jupyter; "lines" writes

@@ -71,9 +71,9 @@ class NotebookCanvas:
 
 
 def bars_as_html(rows: Sequence[Row], *, waiting: bool = False) -> str:
-    """Returns one HTML element with the newest rows. If there are too many rows, it begins with the
-    number of those that it leaves out. ``waiting``: True if the element also says that it waits for a
-    probe."""
+    """Returns one HTML element with the newest rows. If there are too many rows, the element begins with
+    the number of rows that it leaves out. ``waiting``: True if the element also says that the explanation
+    waits for a probe."""
     hidden = len(rows) - _MOST_ROWS
     shown = [_note(f"{hidden} earlier")] if hidden > 0 else []
     shown += [_row(row) for row in rows[-_MOST_ROWS:]]

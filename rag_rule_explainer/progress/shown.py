@@ -10,7 +10,7 @@ class Shown(Protocol):
     thread at a time calls it."""
 
     def start(self) -> None:
-        """Starts showing rows. It is called only once, perhaps after the first ``show``."""
+        """Starts showing rows. This method is called only once, perhaps after the first ``show``."""
         ...
 
     def show(self, row: Row) -> None:

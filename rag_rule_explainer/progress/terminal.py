@@ -29,7 +29,7 @@ class _Console(Console):
 
     @override
     def on_broken_pipe(self) -> NoReturn:
-        raise  # noqa: PLE0704 -- Rich calls it in its except clause
+        raise  # noqa: PLE0704 -- Rich calls this method in an except clause
 
 
 class TerminalCanvas:

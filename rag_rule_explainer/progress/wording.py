@@ -64,8 +64,8 @@ class Row:
         return f"{named}{report.probes:,} / {report.needed:,}{unit}{bound}"
 
     def parts(self) -> tuple[WordedPart, ...]:
-        """Returns the other numbers of the report in words, the most important first. Numbers that are
-        zero are left out."""
+        """Returns, in words, the numbers of the report that are not in the headline, the most important
+        first. Numbers that are zero are left out."""
         report = self.report
         said = (
             *(_INTERRUPTED if report.interrupted and not report.done else ()),

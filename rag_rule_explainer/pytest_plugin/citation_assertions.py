@@ -80,7 +80,8 @@ def _fails(verdict: CitationVerdict, allowed: Collection[CitationClass]) -> bool
     if found is CitationClass.UNRESOLVABLE:
         return verdict.faithful is False
     if found is CitationClass.DECISIVE_IN_FULL_CONTEXT and verdict.why:
-        # Whether the citation is decisive was not decided. It may be, so it does not certainly fail.
+        # The explanation does not decide whether the citation is decisive. The citation may be decisive,
+        # so it does not certainly fail.
         return False
     return verdict.claim in SURE_CLAIMS
 

@@ -34,7 +34,7 @@ def assert_stable(explanation: Explanation, golden: str | os.PathLike[str]) -> N
     read, or that contains no explanation.
     """
     __tracebackhide__ = True
-    if not isinstance(explanation, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(explanation, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"an Explanation is needed, and {brief(explanation)} was given")
     path = RUNNING_TEST.path(os.fspath(golden))
     if RUNNING_TEST.rewrites:

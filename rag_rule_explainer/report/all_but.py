@@ -11,7 +11,7 @@ from ..rules import RuleKind
 from .short_names import LONGEST_LIST
 
 _FEW = 3
-"""The number of sources up to which they are always named one by one."""
+"""If there are at most this many sources, a phrase always names each of them."""
 NamedBy: TypeAlias = Literal["each", "rest", "number"]
 """The way in which a phrase names sources: by the name of each, by the names of the rest ("all but D3"),
 or by their number ("all 9 sources")."""
@@ -35,8 +35,9 @@ def named_among(
     """Returns the names of the sources with these ids as a phrase: all their names or, if this is
     shorter, "all but" and the names of the other sources. Without ids, the text is empty. ``everything``:
     the ids of the sources that "all" refers to. ``ties``: groups of ids of near-duplicates, which are
-    always retained or omitted together. ``names``: short names by id. With them, a long list is cut, and
-    ends in the number of sources that it leaves out. None for whole ids and whole lists."""
+    always retained or omitted together. ``names``: short names by id. With short names, a long list is
+    cut, and ends in the number of sources that it leaves out. If ``names`` is None, whole ids and whole
+    lists are used."""
     among, tied = set(ids), list(ties)
     rest = [identity for identity in everything if identity not in among]
     limit = None if names is None else LONGEST_LIST
@@ -57,9 +58,9 @@ def named_among(
 
 
 def rule_in_short(explanation: Explanation, finding: Finding) -> str:
-    """Returns the rule as a sentence. It names the rule's sources or, if this is shorter, says "all
-    but" and names the sources that are not in the rule. A relative rule, which is about some of the
-    sources only, always names its own sources."""
+    """Returns the rule as a sentence. The sentence names the rule's sources. If it is shorter, the
+    sentence says "all but" and names the sources that are not in the rule instead. A relative rule, which
+    is about some of the sources only, always names its own sources."""
     # For retention rules, "all" does not include pinned sources: they are always retained, and no rule
     # names them.
     retained = finding.kind is RuleKind.RETENTION

@@ -31,10 +31,10 @@ class FlippingChanges(NamedTuple):
     """A ``FlippingChanges`` holds the changes of the sources that flip the outcome: whether the answer
     meets the condition.
 
-    ``removals``: the sources to remove if the application gets all sources. ``additions``: the sources
-    to add if it gets none. ``remark``: a remark on the removals; if ``removals`` is empty, it says
-    whether none exists, or how many were tried. ``untried``: a sentence that says that a part of a
-    removal may flip the outcome by itself; empty if no part can.
+    ``removals``: the sources to remove if the application gets all sources. ``additions``: the sources to
+    add if the application gets no sources. ``remark``: a remark on the removals; if ``removals`` is
+    empty, the remark says that no removal exists, or how many were tried. ``untried``: a sentence that
+    says that a part of a removal may flip the outcome by itself; empty if no part can.
     """
 
     removals: tuple[Counterfactual, ...]
@@ -63,7 +63,7 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
     """
     place = {source.id: number for number, source in enumerate(explanation.sources)}
     removals, additions = (
-        # Changes of few sources come first. Those of equal size are in the order of the explanation's
+        # Changes of few sources come first. Changes of equal size are in the order of the explanation's
         # sources.
         tuple(sorted(found, key=lambda each: (len(each.sources), [place[name] for name in each.sources])))
         for found in _recorded(explanation)

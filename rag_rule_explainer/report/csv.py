@@ -20,8 +20,8 @@ question."""
 
 
 def as_csv(explanation: Explanation) -> str:
-    """Returns all rules as CSV. It has a header even if there are no rules. No spreadsheet reads a cell
-    as a formula.
+    """Returns all rules as CSV. The CSV has a header even if there are no rules. No spreadsheet reads a
+    cell as a formula.
 
     The CSV does not contain the warnings, and does not say whether these are all rules. Both are in the
     explanation.

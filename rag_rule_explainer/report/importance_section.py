@@ -11,7 +11,7 @@ from .section import ReportEntry, Section, Statement
 
 def importance_section(explanation: Explanation) -> Iterator[Section]:
     """Yields the section with the importance of the sources. If no importance is given, the section only
-    says why. Yields nothing if there is nothing to say."""
+    says why. Yields no section if there is neither an importance nor a reason."""
     entries: list[ReportEntry] = []
     for index in explanation.importance:
         if not index.banzhaf:
@@ -31,8 +31,8 @@ def importance_section(explanation: Explanation) -> Iterator[Section]:
 
 
 def without_importance(explanation: Explanation) -> str:
-    """Returns a sentence that says for which kinds of rules no importance is given, although they name
-    sources, and why; empty if there is no such kind."""
+    """Returns a sentence about the kinds of rules for which no importance is given, although their rules
+    name sources. The sentence also says why. If there is no such kind, returns an empty text."""
     given = {index.kind for index in explanation.importance}
     naming = (rule.kind for rule in explanation.rules if rule.sources and rule.kind not in given)
     kinds = list(dict.fromkeys(naming))

@@ -7,7 +7,7 @@ from .form import ReportForm
 
 
 def as_json_text(explanation: Explanation) -> str:
-    """Returns the explanation as JSON. It is ASCII, so it can be written in every encoding. Control
+    """Returns the explanation as JSON. The JSON is ASCII, so it can be written in every encoding. Control
     characters are escaped."""
     return f"{json.dumps(explanation.model_dump(mode='json'), indent=2)}\n"
 

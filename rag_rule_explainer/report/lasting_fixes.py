@@ -10,7 +10,7 @@ from ..fixing.fixes import Fix, fixes_of
 from .subsets import has_pinned, kinds_by_condition, state_of_all
 
 _MOST_SAID = 3
-"""The maximum number of fixes that a sentence lists; it counts the others."""
+"""The maximum number of fixes that a sentence lists; it only counts the other fixes."""
 _LONGEST_NAMES = 120
 _KEEPS = "To keep it away, whatever else is left out{while_pinned}, remove {fixes}."
 _WHILE_PINNED = " (the pinned documents stay)"
@@ -21,9 +21,9 @@ _ONCE = (
 
 def fixes_in_words(explanation: Explanation, named: Callable[[str], str]) -> str:
     """Returns sentences that name the sure fixes, each with its claim, and one removal that flips the
-    outcome but is no fix. A fix is a removal of sources after which the outcome cannot come back. It is
-    sure if it is proved, or passed the votes or tests. Empty if there is no sure fix. ``named``: a
-    function that returns the printable name of an id."""
+    outcome but is no fix. A fix is a removal of sources after which the outcome cannot come back. A fix
+    is sure if it is proved, or has passed the votes or tests. If there is no sure fix, the result is
+    empty. ``named``: a function that returns the printable name of an id."""
     return " ".join(_sentences(explanation, named))
 
 

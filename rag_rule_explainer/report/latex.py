@@ -18,7 +18,7 @@ _ESCAPED = str.maketrans(
         "`": r"\textasciigrave{}",
         '"': r"{\char34}",  # in some languages of babel, this character begins a command
         "-": "{-}",  # without braces, two hyphens would become a dash
-        "[": "{[}",  # without braces, it would begin an option after a line break
+        "[": "{[}",  # without braces, "[" would begin an option after a line break
         "]": "{]}",
         **{mark: f"\\{mark}" for mark in "&%$#_{}"},
     }
@@ -29,8 +29,8 @@ between the columns."""
 
 
 def as_latex(explanation: Explanation) -> str:
-    r"""Returns all rules as a LaTeX table that may continue over several pages. The warnings stand
-    before the table. Below it, a text says whether these are all rules, and gives the time of the
+    r"""Returns all rules as a LaTeX table that may continue over several pages. The warnings stand before
+    the table. A text below the table says whether these are all rules, and gives the time of the
     explanation. LaTeX reads no text of the explanation as a command.
 
     The document needs ``\usepackage{longtable}``. If texts have letters that are not Latin, it needs

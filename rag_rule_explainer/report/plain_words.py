@@ -22,15 +22,16 @@ GUARANTEES: Mapping[ClaimStatus, str] = {
 
 
 def pinned_stayed(finding: Finding) -> str:
-    """Returns a sentence that names the pinned documents, because every guarantee assumes that they are
-    retained. It begins with a space; it is empty if there are none."""
+    """Returns a sentence that names the pinned documents, because every guarantee assumes that these
+    documents are retained. The sentence begins with a space. It is empty if there are no pinned
+    documents."""
     said = printable(finding.pinned)
     return f" {said[:1].upper()}{said[1:]}." if said else ""
 
 
 def guarantee_of(finding: Finding) -> str:
-    """Returns a text that says what the claim of a rule guarantees. If the rule may break, the text has
-    the share of the combinations in which it was seen to hold."""
+    """Returns a text that says what the claim of a rule guarantees. If the rule may break, the text gives
+    the share of the combinations in which the rule was seen to hold."""
     always = pinned_stayed(finding)
     if finding.claim != "confident":
         return f"{GUARANTEES[finding.claim]}{always}"

@@ -32,7 +32,7 @@ def plotted(explanation: Explanation, what: str) -> "Figure":
     Raises InvalidInput if there is no picture with this name, if there is nothing to draw, or if there
     are too many sources to draw.
     """
-    drawing = _DRAWINGS.get(what) if isinstance(what, str) else None  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    drawing = _DRAWINGS.get(what) if isinstance(what, str) else None  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
     if drawing is None:
         raise InvalidInput(f"plot({brief(what)}) draws nothing; give one of {', '.join(_DRAWINGS)}")
     return drawing(explanation)

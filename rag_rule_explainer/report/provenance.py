@@ -87,7 +87,7 @@ def _unusual(settings: Mapping[str, JsonValue]) -> Iterator[str]:
     usual = dict(_flat(Settings().as_dict()))
     for name, value in _flat(settings):
         if name == "limits.replays" and isinstance(value, int) and value > 1 << FAMILY_LIMIT:
-            continue  # a limit that the command line sets if replays are free; no search reaches it
+            continue  # the command line sets this limit if replays are free; no search reaches the limit
         said = json.dumps(value, ensure_ascii=False)
         if name not in usual or said != json.dumps(usual[name], ensure_ascii=False):
             yield f"{name} = {shortened(said, 100)}"

@@ -1,5 +1,5 @@
 """This module finds, among the probes of an explanation, removals of sources that flip the outcome:
-whether the answer meets the condition. It is used if the search recorded no smallest removal."""
+whether the answer meets the condition. This module is used if the search recorded no smallest removal."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,9 +13,9 @@ _KNOWN: frozenset[SubsetState] = frozenset({"holds", "breaks"})
 
 def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
     """Returns removals of sources that flip the outcome: a probe without these sources showed another
-    verdict than with all sources. These are the removals of the sources of omission rules, if one of
-    these removals flips the outcome. Otherwise, they are the removals of the fewest sources. The sources
-    in each removal are in the order of the explanation's sources."""
+    verdict than with all sources. If the removal of the sources of an omission rule flips the outcome,
+    only removals of the sources of omission rules are returned. Otherwise, the removals of the fewest
+    sources are returned. The sources in each removal are in the order of the explanation's sources."""
     found = tuple(_of_rules(explanation))
     return found or tuple(
         each for kinds in kinds_by_condition(explanation) for each in _fewest(explanation, kinds)
@@ -25,7 +25,7 @@ def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
 def removals_tried(explanation: Explanation) -> int | None:
     """Returns the number of removals of which it is known whether they flip the outcome. Returns None if
     it is not known whether the answer from all sources meets the condition. If the kinds of rules have
-    different conditions, this must be known for each condition."""
+    different conditions, the number is returned only if this is known for each condition."""
     count, groups = len(explanation.sources), kinds_by_condition(explanation)
     if any(state_of_all(explanation, kinds) not in _KNOWN for kinds in groups):
         return None

@@ -118,9 +118,9 @@ def _finding(check: QuestionCheck, checked: CheckedQuestion, rule: Finding, nth:
 
 
 def _whole(check: QuestionCheck, checked: CheckedQuestion, nth: int) -> JsonDict:
-    """Returns the result for a question of which it is known that it has a forbidden rule, although none
-    is listed. The result is then about all sources together. ``nth``: 1 if the question stands in the
-    file for the first time, 2 for the second time, and so on."""
+    """Returns the result for a question that certainly has a forbidden rule, although the check lists
+    none. The result is then about all sources together. ``nth``: 1 if the question stands in the file for
+    the first time, 2 for the second time, and so on."""
     kind = next(kind for kind, each in checked.decisions.items() if each.holds)
     said = f"{named_question(checked)}\nall sources together: {condition_said(check, kind)}"
     return {

@@ -4,7 +4,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 ReportTone: TypeAlias = Literal["plain", "label", "warning", "id", "sure", "open", "aside"]
 """The role of a text in a report, by which forms with colours choose its colour. *sure*: the text is
-about something that is proved or complete. *open*: the text is about something that is not."""
+about something that is proved or complete. *open*: the text is about something that is not proved, or not
+complete."""
 
 
 class Statement(NamedTuple):

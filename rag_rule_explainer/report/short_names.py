@@ -37,14 +37,14 @@ def short_ids(ids: Sequence[str], limit: int = _LONGEST) -> ShortNames:
 
 
 def short_names(explanation: Explanation, limit: int = _LONGEST) -> ShortNames:
-    """Returns a name for each source, by its id: its title, or its id if it has no title. The id stands
-    beside a title that other sources have too, as chunks of one document do. Titles and ids are cut to
-    ``limit`` characters."""
+    """Returns a name for each source, by its id: its title, or its id if it has no title. If several
+    sources have the same title, as chunks of one document do, the id follows the title. Titles and ids
+    are cut to ``limit`` characters."""
     ids = short_ids([source.id for source in explanation.sources], limit)
     titles = {source.id: cut_in_the_middle(title_of(source), limit) for source in explanation.sources}
     names = {each: title or ids[each] for each, title in titles.items()}
-    # A title may read like the id of another source or, after ids were added, like a title with its id.
-    # So names that read the same are looked for twice.
+    # A title may read like the id of another source. After ids were added, it may also read like another
+    # title with its id. So names that read the same are looked for twice.
     for _ in range(2):
         count = Counter(names.values())
         names = {

@@ -134,8 +134,8 @@ def _listed(
 
 def _changes(explanation: Explanation, names: Mapping[str, str]) -> Iterator[Section]:
     found = flipping_changes(explanation)
-    # If the search recorded no removals, those in ``found`` come from single probes, and are not among
-    # ``explanation.counterfactuals``. They are listed first.
+    # If the search recorded no removals, the removals in ``found`` come from single probes, and are not
+    # in ``explanation.counterfactuals``. These removals are listed first.
     seen = [each for each in found.removals if each not in explanation.counterfactuals]
     fewest = "the pinned sources alone" if has_pinned(explanation) else "no sources"
     changes = (*seen, *explanation.counterfactuals)
@@ -202,8 +202,8 @@ def _rules(explanation: Explanation, kind: RuleKind, votes: _Votes) -> Section:
 
 
 def no_rules(explanation: Explanation, kind: RuleKind) -> str:
-    """Returns the sentence that replaces the list of rules of a kind, if none was found. It says that
-    there is no such rule, or only that none was found."""
+    """Returns the sentence that replaces the list of rules of a kind, if none was found. The sentence
+    says that there is no such rule, or, if the search was not complete, only that no rule was found."""
     found = "none" if explanation.complete else "none found so far"
     return f"{found} with this outcome: {printable_within(explanation.predicates[kind], 200)}"
 

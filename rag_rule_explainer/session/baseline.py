@@ -1,4 +1,4 @@
-"""This module gets the answer to explain. It comes from the caller, the store or the application."""
+"""This module gets the answer that is to be explained, from the caller, the store or the application."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
@@ -24,8 +24,8 @@ class Established(NamedTuple):
     ``traced``: the data for tracers about the run that gave the answer; None if it is not traced.
     ``now``: the answer that the application gave during this call, if the explained answer was read from
     the store; else None. ``fresh``: equal to ``now`` if this answer may be compared with the explained
-    one, which saves a replay. It is None if there is no such answer, or if there is a reason to distrust
-    replays.
+    one, which saves a replay. ``fresh`` is None if there is no such answer, or if there is a reason to
+    distrust replays.
     """
 
     baseline: Baseline
@@ -184,8 +184,8 @@ class BaselineSetup:
         """Adds the runs and tokens of the caller's baseline to the budget, and returns the baseline.
 
         If the store has an answer for these sources, the baseline gets the stored answer instead. An
-        earlier search may have stored judgements, which compare answers with the stored answer. They can
-        be used again only if the stored answer is the baseline again.
+        earlier search may have stored judgements, which compare answers with the stored answer. These
+        judgements can be used again only if the stored answer is the baseline again.
         """
         budget = self.sampler.replayer.budget
         budget.baseline += given.replays

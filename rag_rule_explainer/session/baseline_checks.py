@@ -148,8 +148,8 @@ class BaselineChecks:
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
             # An explanation may take hours and cost much, and the user sees its warnings only at the end.
-            # So this warning is also logged at once. With several conditions, it is not: some of them may
-            # be opposites, and then one of the two always causes this warning.
+            # So this warning is also logged at once. With several conditions, it is not logged: two of
+            # them may be opposites, and then one of the two always causes this warning.
             if not self.prober.sampler.cache.is_shared:
                 _LOG.warning("%s", printable(warning))
             self.warnings.insert(0, warning)
@@ -242,14 +242,14 @@ class BaselineChecks:
             raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*texts))
 
     def _is_uncompared(self) -> bool:
-        """Returns True iff replays could be compared with the baseline, but none was compared, neither in
-        this explanation nor in an earlier one."""
+        """Returns True iff replays could be compared with the baseline, but neither this explanation nor
+        an earlier one has compared any replay."""
         fidelity = self.baseline.fidelity
         return fidelity is not None and bool(fidelity.fingerprint) and not fidelity.is_comparable
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
         # The baseline may be from the store. If the application has also answered during this
-        # explanation, that answer is used as the second one, which saves a replay.
+        # explanation, this new answer is used as the second answer, which saves a replay.
         fresh = self.established.fresh
         return await self._run_again(arrangement) if fresh is None else Reply(fresh)
 

@@ -238,8 +238,8 @@ class ExplanationBuilder:
             yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
 
     def _why_no_rules(self, reports: tuple[SearchReport, ...]) -> Iterator[str]:
-        """Yields a note for each kind of rule that cannot exist for this answer. This is so if the
-        condition breaks even when all sources are retained (for omission rules: omitted)."""
+        """Yields a note for each kind of rule that cannot exist for this answer. Rules of a kind cannot
+        exist if the condition breaks even when all sources are retained (for omission rules: omitted)."""
         for report in reports if self.settings.noise.min_confidence == 1 else ():
             if report.evidence.is_broken(Antecedent(report.search.lattice.full)):
                 fewest = "the pinned sources alone" if self.sources.pinned else "no sources"

@@ -81,9 +81,9 @@ class FinalComparison:
         return SubsetsToRepeat(self.sources, self.tracked_searches, fidelity)
 
     async def run(self, fidelity: ReplayFidelity) -> None:
-        """Repeats the replays. If an answer differs from the earlier one, or is judged otherwise,
-        ``fidelity.doubt`` then says so, as a warning for the user. Raises StateShared if the requests to
-        models differ from those of the earlier replays."""
+        """Repeats the replays. If an answer differs from the earlier answer, or gets another verdict,
+        this is stored in ``fidelity.doubt`` as a warning for the user. Raises StateShared if the requests
+        to models differ from those of the earlier replays."""
         if not fidelity.is_comparable:
             return
         if not self.replayer.budget.samples:
@@ -91,9 +91,10 @@ class FinalComparison:
         if fidelity.doubt:
             if self.replayer.stopper.reason:
                 return
-            # The replays are in doubt already, so only one of them is repeated. The one on all sources is
-            # compared with the baseline, the earliest run of all. So it shows best whether the
-            # application behaves differently after many runs, for example because it counts them.
+            # The replays are in doubt already, so only one of them is repeated: the replay on all
+            # sources. It is compared with the baseline, the earliest run of all. So it shows best whether
+            # the application behaves differently after many runs, for example because the application
+            # counts them.
             await self._replay(self.sources.full, fidelity)
             return
         keys = self._subsets(fidelity).to_repeat()
@@ -110,14 +111,15 @@ class FinalComparison:
         await self._compare_rewound(fidelity)
 
     async def _compare_rewound(self, fidelity: ReplayFidelity, why: str = "", lacking: int = 0) -> None:
-        """Repeats replays from the state before the baseline. If one that a proof rests on cannot be
-        made, ``fidelity.doubt`` then says so. ``why``: why no more replays can be made; empty if they
-        can. ``lacking``: the number of other replays that could not be made."""
+        """Repeats replays from the state before the baseline. If a proof depends on one of these replays
+        and this replay cannot be made, ``fidelity.doubt`` then says so. ``why``: the reason why no more
+        replays can be made; empty if more can be made. ``lacking``: the number of other replays that
+        could not be made."""
         keys = self._subsets(fidelity).to_rewind()
         for made, key in enumerate(keys):
             if not why:
                 repeated = _Repeated()
-                with fidelity.rewound():  # ends early, with a doubt, where the replay differs
+                with fidelity.rewound():  # the block ends early, with a doubt, if a replay differs
                     repeated = await self._replay(key, fidelity)
                 why = repeated.limit
                 self._note_failure(key, repeated.error, fidelity)

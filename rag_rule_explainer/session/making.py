@@ -13,7 +13,8 @@ from ..probing.budget import Budget
 from ..verdicts import Answer, counts_in
 
 _EPOCH = "SOURCE_DATE_EPOCH"
-"""An environment variable. Builds that must give the same output each time use it to set the time."""
+"""The name of the environment variable by which builds set the time, if they must give the same output
+each time."""
 _SECONDS = re.compile(r"[0-9]{1,12}")
 
 

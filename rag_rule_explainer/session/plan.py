@@ -58,8 +58,8 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Exactly(Method):
-    """This method finds all rules by the miners of the paper on which this package is based. It skips
-    subsets whose verdict cannot change the rules."""
+    """This method finds all rules by the miners of the paper on which this package is based. The miners
+    skip subsets whose verdict cannot change the rules."""
 
     name = "exact"
     guesses = True
@@ -147,7 +147,7 @@ class ByBatches(Method):
     sources of all other batches are either retained or omitted.
 
     ``ways``: 2 if each batch is mined twice, once with all other batches retained and once with all other
-    batches omitted. This is needed for two kinds of rule. Otherwise 1.
+    batches omitted, as is needed for two kinds of rule; otherwise 1.
     """
 
     partition: Partition
@@ -163,7 +163,8 @@ class ByBatches(Method):
 
     def subsets(self, sources: int) -> int:
         """Returns the largest number of subsets of this many sources that the method probes."""
-        # A rule without sources is tested on the same subset in all batches, so this is counted once.
+        # A rule without sources is tested on the same subset in all batches, so this subset is counted
+        # once.
         within = 1 + sum((1 << batch.bit_count()) - 1 for batch in self.batches)
         return min(1 << sources, self.ways * within)
 

@@ -30,7 +30,7 @@ set none."""
 QUICK_EXACT_UP_TO = 6
 """The largest number of sources for which ``miner="quick"`` searches exactly, with at most 64 probes."""
 QUICK_REPLAYS = 120
-"""The most replays of ``miner="quick"`` if the user sets no limit."""
+"""The maximum number of replays of ``miner="quick"`` if the user sets no limit."""
 VOTED_REPLAYS = 2000
 """The cap on replays if verdicts are voted on and the search is not exact over all sources. This cap
 applies if the user has set no other."""

@@ -16,15 +16,16 @@ from .recorded import recorded, recorded_judgement
 from .tracked_search import TrackedSearch
 
 Seen: TypeAlias = Sequence[tuple[RuleKind, TrackedSearch, Probe]]
-"""The probes of one arrangement (an ordered list of sources), each with the kind of rule and the search
-for which it was made."""
+"""The probes of one arrangement (an ordered list of sources). Each probe comes with the kind of rule and
+the search for which the probe was made."""
 
 
 def probe_records(
     keys: Sequence[ArrangementKey], searches: Sequence[TrackedSearch], *, voted: bool
 ) -> Iterator[ProbeRecord]:
-    """Yields a record for each arrangement (an ordered list of sources) with one of these keys. A record
-    has the answer and the verdict of each search. ``voted``: True if verdicts may be votes."""
+    """Yields a record for each arrangement (an ordered list of sources). ``keys``: the keys of the
+    arrangements. A record has the answer and the verdict of each search. ``voted``: True if a verdict may
+    be the majority of several answers."""
     tracked_searches = [(tracked.search.kind, tracked, tracked.probes) for tracked in searches]
     if voted:
         for key in keys:
@@ -110,8 +111,8 @@ def _voted_record(seen: Seen) -> ProbeRecord:
     )
     if not ballots:
         return plain
-    # The votes for both kinds of rule use the same numbered samples. So the vote with the most samples
-    # contains the samples of the other one.
+    # The votes for both kinds of rule use the same numbered samples. So the vote with more samples
+    # contains all samples of the other vote.
     replies = max((ballot.replies for ballot in ballots), key=len)
     votes = {kind: tracked.votes(probe) for kind, tracked, probe in seen}
     # Reports show the first answer beside the verdict of the vote, so the first answer must itself have

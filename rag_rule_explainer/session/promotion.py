@@ -1,6 +1,6 @@
 """This module tests whether sources that the model did not see in the baseline reach the model when other
 sources are omitted. This happens if an application shows only the best few of its retrieved sources, or
-if a retriever returns only the best few of those it finds."""
+if a retriever returns only the best few of the sources that it finds."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice, zip_longest
@@ -60,7 +60,7 @@ class Promoting(Protocol):
 
 async def try_promoting(baseline: Baseline, call: Promoting, sampler: Sampler) -> None:
     """Checks whether the application shows its model other sources instead when all sources that the
-    rules can name are omitted. If it does, ``baseline.promoted`` gets a warning.
+    rules can name are omitted. If the application does this, ``baseline.promoted`` gets a warning.
 
     One replay decides this. In it, the application gets the sources that were held out (retrieved but
     not shown) or dropped (found by a search but not returned), and the pinned sources. There is no
@@ -101,9 +101,9 @@ async def try_promoting_beside(
 
 
 def _subsets(searches: Sequence[TrackedSearch], sources: SourceSet) -> Iterator[ArrangementKey]:
-    """Yields subsets of three kinds by turns: those that rules depend on, those that lack only one unit
-    (a source, or tied sources), and those that have only one unit. Each subset comes once. The full set
-    and the empty set are left out."""
+    """Yields subsets of three kinds by turns: subsets on which rules depend, subsets that lack only one
+    unit (a source, or tied sources), and subsets that have only one unit. Each subset is yielded once.
+    The full set and the empty set are left out."""
     of_rules = chain.from_iterable(tracked.search.decisive() for tracked in searches)
     lattice = sources.lattice
     by_turns = zip_longest(of_rules, lattice.one_fewer(sources.full), lattice.one_more(sources.none))

@@ -23,7 +23,7 @@ them."""
 _SURE = {"proved", "confident", "tested", "voted"}
 """The statuses of a rule that are certain enough to compare it with rules of the other kind."""
 _OF_SUPERSETS = {"proved", "voted"}
-"""If a rule has one of these statuses, every rule that names all its sources and others has the status
+"""If a rule has one of these statuses, every larger rule that contains all its sources has this status
 too."""
 
 
@@ -65,8 +65,8 @@ class SearchReport:
         return self.search.kind
 
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding (a rule with its evidence) for each claim of the search. Those that name the
-        fewest units (sources, or groups of tied ones) come first."""
+        """Returns a finding (a rule with its evidence) for each claim of the search. Findings that name
+        the fewest units (sources, or groups of tied ones) come first."""
         claims = self.search.claims
         rules = self.rules(claims)
         return tuple(self.finding(claim, rules) for claim in claims)
@@ -168,8 +168,9 @@ class SearchReport:
 
     def counterfactuals(self) -> tuple[Counterfactual, ...]:
         """Returns the smallest changes that flip the verdict. For retention rules, they are removals from
-        the set of all sources. For omission rules, they are additions to the empty set. There are none if
-        the condition of the rules does not hold on this set (all sources, or none)."""
+        the set of all sources. For omission rules, they are additions to the empty set. If the condition
+        of the rules does not hold on the set from which the changes start (all sources, or the empty
+        set), there are no changes."""
         lattice = self.search.lattice
         changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.evidence.border())
         return tuple(
@@ -265,8 +266,8 @@ def with_relations(
     """Returns the findings with their relation to the rules of the other kind.
 
     ``others``: the findings of the other kind. A finding is *absolute* if it names all sources of one of
-    the ``others``. It is *relative* if it does not, and the search for the ``others`` is complete
-    (``others_complete``). The relation is None if this is not known, or if a rule is not certain enough.
+    the ``others``. A finding is *relative* if it does not, and the search for the ``others`` is complete
+    (``others_complete``). The relation is None if it is not known, or if a rule is not certain enough.
     """
 
     def relation(finding: Finding) -> Relation | None:

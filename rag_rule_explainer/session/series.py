@@ -57,7 +57,7 @@ class SessionSeries:
         return self._is_interrupted
 
     async def explanations(self) -> tuple[Explanation, ...]:
-        """Returns the explanation for each condition, in their order. This may be called only once.
+        """Returns the explanation for each condition, in their order. Call this method only once.
 
         If a later session finds a reason to doubt the replays, this reason applies to the earlier
         explanations too. The earlier explanations are then made anew, from the same answers.

@@ -106,7 +106,7 @@ class Session:
         return self._has_baseline
 
     async def explanation(self, announcer: Announcer | None = None) -> Explanation:
-        """Runs the session to its end, and returns the explanation. This may be called only once.
+        """Runs the session to its end, and returns the explanation. Call this method only once.
 
         ``announcer``: receives the findings (claimed rules) for a stream; None if there is no stream.
         """
@@ -120,7 +120,7 @@ class Session:
         return Verification(self.settings.kinds[0], self.sources.ids_of(antecedent), explanation)
 
     async def answered(self) -> Baseline:
-        """Returns the baseline, and runs no search. This may be called only once."""
+        """Returns the baseline, and runs no search. Call this method only once."""
         try:
             run = await _Run.begun(self, self._replayer)
             with run.batcher.at_work():
@@ -213,8 +213,8 @@ class _Run:
         if self._stopper.reason or (established.fresh is None and not noise.votes):
             return established
         try:
-            # A condition that fails must be noticed before more samples are paid, so the first answer is
-            # judged here. Another answer may become the baseline then, so other checks come later.
+            # A condition that raises an error must be noticed before more samples are paid, so it judges
+            # the first answer here. Votes may change the baseline, so other checks come later.
             await check_judgeable(established, session.question, session.sources, judged)
             if not noise.votes:
                 return await compared_with_the_store(established, differs, session.notes)
@@ -275,7 +275,7 @@ class _Run:
             session.notes,
             self.store.is_only_begun,
         )
-        # To test a single rule, the condition need not hold on all sources, so that is not checked.
+        # To test a single rule, the condition need not hold on all sources, so this is not checked.
         if not isinstance(session.plan.method, OneRule):
             await checks.check_true(self.judgings, raises=settings.false_condition == "error")
         # With votes, a single answer may differ when it is repeated: the majority decides.
@@ -283,7 +283,7 @@ class _Run:
         await self.store.note_the_application()
 
     async def _conclude(self, searching: Searching) -> None:
-        """Compares replays with earlier ones, ends traces, and stores what later explanations need."""
+        """Compares replays with earlier replays, ends traces, and stores data for later explanations."""
         session, tracked = self.session, searching.tracked_searches
         await try_promoting_beside(tracked, searching.baseline, session, self.sampler)
         if (fidelity := self.store.fidelity) is not None:
@@ -291,7 +291,7 @@ class _Run:
             await FinalComparison(session.sources, *made).run(fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt(searching.baseline)
-        await self.store.note_the_application()  # its fingerprint may be known only by now
+        await self.store.note_the_application()  # the application's fingerprint may be known only now
         if not self._stopper.reason and (lost := self.store.lost()):
             session.warnings.append(lost)
 

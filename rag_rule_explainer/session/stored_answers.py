@@ -31,8 +31,8 @@ async def rejudged(
 
     def arrangement_of(ids: tuple[str, ...]) -> Arrangement | None:
         known = sources.pinned.issubset(ids) and by_id.keys() >= set(ids)
-        # This search always retains or omits tied sources together. It never needs a stored answer for
-        # only some sources of a tie, which another search has made.
+        # This search always retains or omits tied sources together. Another search may have stored
+        # answers for only some sources of a tie. This search never needs such answers.
         known = known and not tied.splits(ids)
         in_order = known and [places[each] for each in ids] == sorted({places[each] for each in ids})
         return Arrangement(tuple([by_id[each] for each in ids])) if in_order else None
@@ -58,7 +58,7 @@ async def rejudged(
 
 def _distinct(judging: Judging, cases: Sequence[Case]) -> list[Case]:
     """Returns one case for each memo key of the condition. Cases with the same memo key get the same
-    judgement. A case without a memo key is left out: it must be judged anew by the search."""
+    judgement. A case without a memo key is left out, because the search must judge such a case itself."""
     keyed: dict[Hashable, Case] = {}
     for case in cases:
         try:

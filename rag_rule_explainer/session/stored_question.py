@@ -1,5 +1,5 @@
-"""This module reads and writes the data that the store has for one question. These are answers, and data
-that show whether the application has changed."""
+"""This module reads and writes the data that the store has for one question. The store has answers to the
+question, and data that show whether the application has changed."""
 
 from collections.abc import AsyncGenerator, Hashable, Sized
 from contextlib import asynccontextmanager
@@ -14,7 +14,7 @@ from ..sources import Arrangement, SourceSet
 from ..storing.store import Store
 from ..verdicts import Judgement, Verdict
 
-if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
+if TYPE_CHECKING:  # imported only for its types, since a search without a store needs no SQLAlchemy
     from ..storing.answers import QuestionAnswers
     from ..storing.opened import Opened
 
@@ -124,8 +124,8 @@ class StoredQuestion:
     @asynccontextmanager
     async def noting_refusals(self, probed: Sized) -> AsyncGenerator[None, None]:
         """Stores a doubt (a reason to distrust the replays) if the block raises UntrueReplay, with which
-        the explanation is refused. Later explanations that use the answers stored by this one then warn
-        of this doubt.
+        the explanation is refused. Later explanations that use the stored answers of this explanation
+        then warn of this doubt.
 
         ``probed``: the subsets whose answers are stored. If there is at most one such subset, it is the
         full set, whose answer is not in doubt, so nothing is stored.
@@ -153,11 +153,12 @@ class StoredQuestion:
 
 
 def named_store(store: Store | None, given: Baseline | None, notes: list[str]) -> Store | None:
-    """Returns the store with a namespace; None if there is no store. If the user gave no namespace, it is
-    made from the application's name and requests, and a text that names it is added to ``notes``.
+    """Returns the store with a namespace; None if there is no store. If the user gave no namespace, a
+    namespace is made from the application's name and requests, and a text that names it is added to
+    ``notes``.
 
     Raises InvalidInput if a namespace must be made but the application's requests are not known. Without
-    them, the store could mix up the answers of different applications.
+    the requests, the store could mix up the answers of different applications.
     """
     if store is None or store.namespace is not None:
         return store

@@ -46,21 +46,21 @@ class SubsetsToRepeat:
                 for key in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.search.decisive())
             ]
             # A run may leave state that influences the next run. The subsets are replayed in reverse
-            # order, so that each comes after a different subset than the first time. If the answer now
-            # differs, there is such an influence.
+            # order, so that the run before each subset is another one than the first time. If an answer
+            # now differs, state has influenced it.
             keys += [full, *(key for key in reversed(known) if self._is_comparable(key))]
         elif self.fidelity.departs:
             keys.append(full)
         return tuple(dict.fromkeys(keys))[:MOST_AGAIN]
 
     def to_rewind(self) -> list[ArrangementKey]:
-        """Returns the subsets to replay once more after the application's state was set back to that from
-        before the baseline; none if the state has not changed since then.
+        """Returns the subsets to replay once more after the application's state was set back to the state
+        from before the baseline. Returns none if the state has not changed since then.
 
-        They are, for each source, the smallest and the largest probed subset without it, then the subsets
-        of the rules, the largest subsets that break a condition, and subsets of a middle size; at most
-        ``MOST_REWOUND`` in all. If the state may depend on the sources, any single subset may be
-        influenced by it. So all other subsets that prove a rule are added.
+        The returned subsets are, for each source, the smallest and the largest probed subset without this
+        source, then the subsets of the rules, the largest subsets that break a condition, and subsets of
+        a middle size; at most ``MOST_REWOUND`` in all. If the state may depend on the sources, it may
+        influence any single subset. So all other subsets that prove a rule are then added.
         """
         if not self.fidelity.can_rewind():
             return []
@@ -94,9 +94,10 @@ class SubsetsToRepeat:
     def _next_to_rules(self, comparable: Container[ArrangementKey]) -> list[ArrangementKey]:
         """Returns those subsets in ``comparable`` that break a condition, the largest first.
 
-        They show that no part of the sources of a rule makes a rule, so a wrong verdict on them hides a
-        smaller rule. Of equally large subsets, the one that was replayed last comes first, because the
-        most earlier replays may have left state that influenced it.
+        These subsets show that no part of the sources of a rule makes a rule. So if the verdict on such a
+        subset is wrong, a smaller rule stays hidden. If several subsets are equally large, the subset
+        that was replayed last comes first, because most earlier replays may have left state that
+        influenced it.
         """
         breaking = [
             key
@@ -128,8 +129,8 @@ class SubsetsToRepeat:
 
     def _lacking_each(self, keys: Iterable[ArrangementKey]) -> list[ArrangementKey]:
         """Returns some of the subsets in ``keys``, such that each source is omitted in at least one of
-        them if possible. A subset is chosen if it omits a source (or group of tied ones) that no earlier
-        one omits."""
+        them if possible. A subset is chosen if it omits a source (or a group of tied sources) that no
+        subset chosen before omits."""
         lattice = self.sources.lattice
         chosen, lacked = list[ArrangementKey](), set[int]()
         for key in keys:
@@ -143,7 +144,7 @@ class SubsetsToRepeat:
 
     def _proven_by(self) -> frozenset[ArrangementKey]:
         """Returns the subsets whose verdicts prove rules. If all rules of a search are proved, returns
-        all its subsets, because the others prove that there are no further rules."""
+        all subsets of the search, because the other subsets prove that there are no further rules."""
         found = set[ArrangementKey]()
         for search in (tracked.search for tracked in self.tracked_searches):
             proved = [claim.antecedent for claim in search.claims if claim.status == "proved"]

@@ -13,7 +13,7 @@ from ..probing.voting import Voting
 from ..sources import Arrangement, SourceSet
 from ..verdicts import Verdict
 
-_HOLDS = Verdict.HOLDS  # read once: Python finds a member of an enum slowly
+_HOLDS = Verdict.HOLDS  # stored, because Python finds a member of an enum slowly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,11 +38,11 @@ class TrackedSearch:
 
     def keep(self, key: ArrangementKey, probe: Probe) -> None:
         """Keeps a probe. If ``MOST_PROBES`` probes are kept already, a new probe with the verdict HOLDS
-        is not kept. Any other new probe then replaces a kept one with the verdict HOLDS; if there is
-        none, it is not kept either."""
+        is not kept. Any other new probe then replaces a kept probe with the verdict HOLDS. If no kept
+        probe has this verdict, the new probe is not kept."""
         if probe.ballot is not None:
-            # An earlier probe of this arrangement, by a single answer, may have had another verdict. It
-            # is dropped, since a vote is more reliable.
+            # An earlier probe of this arrangement, by a single answer, may have had another verdict. The
+            # earlier probe is dropped, since a vote is more reliable.
             self._informative.pop(key, None)
             self._holding.pop(key, None)
         holds = probe.judgement.verdict is _HOLDS
@@ -96,7 +96,7 @@ class TrackedSearch:
 
     @property
     def probes(self) -> dict[ArrangementKey, Probe]:
-        """Returns the kept probes by the key of their arrangement (an ordered list of sources). Those
+        """Returns the kept probes by the key of their arrangement (an ordered list of sources). Probes
         with the verdict HOLDS come last."""
         return {**self._informative, **self._holding}
 

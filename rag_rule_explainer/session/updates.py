@@ -126,8 +126,8 @@ class Announcer:
 
     def _is_ripe(self, claim: Claim, claimed: Set[Antecedent], report: SearchReport) -> bool:
         if claim.status == "unverified" and claim.antecedent == report.search.lattice.full:
-            # It is known from the start that the condition holds on all sources. So this finding would
-            # tell the user nothing new.
+            # It is known from the start that the condition holds on all sources. So a finding that says
+            # only this would tell the user nothing new.
             return False
         if not self.settings.minimal:
             return True

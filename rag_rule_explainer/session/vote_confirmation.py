@@ -38,7 +38,7 @@ class VoteConfirmation:
     ) -> list[tuple[TrackedSearch, ArrangementKey]]:
         """Returns the subsets to vote on next, each with its search. First, these are the own subsets of
         the rules: for each rule, the subset with only its sources retained (or omitted). After votes on
-        all of these, they are random subsets to which the rules apply."""
+        all own subsets, returns random subsets to which the rules apply."""
         tracked_searches = tuple(tracked_searches)
         own = [(tracked, key) for tracked in tracked_searches for key in self._own(tracked)]
         return own or [(tracked, key) for tracked in tracked_searches for key in self._above(tracked)]

@@ -142,8 +142,8 @@ def name_in(metadata: Mapping[str, Any]) -> str | None:
 
 
 def no_source(names: Sequence[str], ids: Sequence[str]) -> str:
-    """Returns a sentence that says that ``names`` are no ids of sources. It suggests the nearest id
-    and lists up to 20 ids."""
+    """Returns a sentence that says that ``names`` are no ids of sources. The sentence suggests the
+    nearest id and lists up to 20 ids."""
     shown = ", ".join(map(repr, ids[:20])) + ", …" * (len(ids) > 20)
     named = ", ".join(map(repr, names))
     return f"{named}, which is no source; {nearest(names[0], ids)}the sources are {shown}"
@@ -183,9 +183,9 @@ def no_text(given: object, place: int) -> InvalidInput:
 def named_ids(given: Iterable[str]) -> tuple[str, ...]:
     """Returns the ids that a rule names, as a tuple. Raises InvalidInput unless ``given`` is a
     collection of str."""
-    if not isinstance(given, str) and isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(given, str) and isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         listed = tuple(given)
-        if all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             return listed
     raise InvalidInput(f"a rule names its sources by a set of ids, such as {{'D2'}}; got {brief(given)}")
 
@@ -195,11 +195,11 @@ def pinned_ids(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
     if all sources are pinned."""
     if isinstance(given, str):
         raise InvalidInput(f"pinned is the string {brief(given)}; pass a list of ids")
-    if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"pinned is {brief(given)}; pass a list of ids")
     listed = tuple(given)
     for each in listed:
-        if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"pinned names {each!r}, {type_said(each)}; pass a list of ids")
     pinned = frozenset(listed)
     unknown = sorted(map(str, pinned.difference(ids)))

@@ -29,9 +29,9 @@ class Source:
 
     def __post_init__(self) -> None:
         for name, value in (("id", self.id), ("text", self.text)):
-            if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
                 raise InvalidInput(f"the {name} of a source is {brief(value)}; give a str")
-        if not isinstance(self.metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(self.metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(
                 f"the metadata of source {self.id!r} is {brief(self.metadata)}; give a dict, or nothing"
             )

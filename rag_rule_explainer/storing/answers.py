@@ -15,8 +15,8 @@ from .writer import Writer
 
 
 class QuestionAnswers:
-    """A ``QuestionAnswers`` gives access to the stored answers to one question. It sees only answers of
-    one namespace, which is a name for one version of one application."""
+    """A ``QuestionAnswers`` gives access to the stored answers to one question. The object sees only
+    answers of one namespace. A namespace is a name for one version of one application."""
 
     def __init__(self, writer: Writer, namespace: str, question: str, lease: float) -> None:
         self._writer = writer
@@ -35,10 +35,10 @@ class QuestionAnswers:
         """Returns the stored answer to the question from an arrangement (a list of sources in their
         order). If there is none, returns a claim to make the answer.
 
-        The caller that gets the claim must call its ``put`` or ``release``. Until then, all other callers
-        that want this answer wait, in this process and in others. A caller that waits gets the answer
-        when it is stored. If the caller with the claim gives up or dies instead, one of the waiting
-        callers gets the claim. A caller that is cancelled while it waits gets no claim.
+        The caller that gets the claim must call ``put`` or ``release`` of the claim. Until then, all
+        other callers that want this answer wait, in this process and in others. A caller that waits gets
+        the answer when it is stored. If the caller with the claim gives up or dies instead, one of the
+        waiting callers gets the claim. A caller that is cancelled while it waits gets no claim.
 
         ``key``: the key of the arrangement, made of its sources. ``ids``: the ids of its sources, which
         are stored with the answer. ``sample``: the number of the answer, from 0, if several answers are
@@ -60,7 +60,7 @@ class QuestionAnswers:
             row = await outcome_of(self._writer, Take(loop, future, wish, submit))
         except asyncio.CancelledError:
             # The claim (the right to make the answer) may have been granted just before the cancellation.
-            # No other code knows of it, so it is released at once.
+            # No other code knows of the claim, so it is released at once.
             is_settled = future.done() and not future.cancelled() and not future.exception()
             if is_settled and future.result() is None:
                 submit(Release(wish.key))
@@ -69,9 +69,9 @@ class QuestionAnswers:
 
 
 class AnswerClaim:
-    """An ``AnswerClaim`` is the right to make one answer. The caller that has it must call ``put`` or
-    ``release``, because other callers wait for one of these. A claim that is garbage-collected is
-    released."""
+    """An ``AnswerClaim`` is the right to make one answer. The caller that has the claim must call ``put``
+    or ``release``, because other callers wait for one of these calls. A claim that is garbage-collected
+    is released."""
 
     __slots__ = ("_settled", "_wish", "_writer")
 
@@ -84,10 +84,11 @@ class AnswerClaim:
         """Stores the answer, waits until it is committed, and returns the answer that is now in the
         store.
 
-        The right to make the answer may have expired before. If another process has then stored its own
-        answer first, that one is returned. The result has the form in which it will be read from the
-        store: a ``value`` that JSON cannot encode is replaced by the result of ``as_json``. The answer is
-        stored even if the caller is cancelled during the wait. Raises StoreFailed if it was not stored.
+        The right to make the answer may have expired before this call. If another process has then stored
+        its own answer first, the answer of that process is returned. The result has the form in which it
+        will be read from the store: a ``value`` that JSON cannot encode is replaced by the result of
+        ``as_json``. The answer is stored even if the caller is cancelled during the wait. Raises
+        StoreFailed if the answer was not stored.
 
         ``latency``: the seconds that making the answer took, which are stored too; None if not measured.
         """

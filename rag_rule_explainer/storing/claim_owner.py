@@ -22,7 +22,7 @@ def new_owner() -> str:
 
 def retire(owner: str) -> None:
     """Records that an owner (a store that this process opened) was closed. ``is_dead`` then returns True
-    for it, so that its claims are void."""
+    for this owner, so that its claims are void."""
     _instances.discard(owner)
 
 
@@ -41,7 +41,7 @@ def is_dead(owner: str) -> bool:
 
 
 def _lives(process: int) -> bool:
-    if os.name == "nt":  # Signal 0 checks a process, but on Windows it is Ctrl-C.
+    if os.name == "nt":  # Signal 0 checks a process, but on Windows this signal is Ctrl-C.
         return True
     try:
         os.kill(process, 0)

@@ -27,8 +27,8 @@ File: TypeAlias = tuple[int, int]
 """The device and the inode of a file. If they change, the path leads to a different file."""
 
 BUSY_SECONDS = 30.0
-"""The number of seconds for which work is tried again if something prevents it, such as another process
-that writes, or a server that is restarting. After that, the error is raised."""
+"""Work that fails for a passing reason, such as another process that writes or a server that restarts, is
+tried again for this number of seconds. After that, the error is raised."""
 RESETS = 8
 """The number of times that work is tried again after its connection broke. The first attempt may have
 succeeded before the connection broke, so this is only for work that may be done twice."""
@@ -251,8 +251,8 @@ def _set_session(connection: Any, _record: Any) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """Creates the file and its folders if they do not exist. Only this user can read what is created
-    here."""
+    """Creates the file and its folders if they do not exist. Only this user can read the new file and
+    folders."""
     missing = [folder for folder in path.absolute().parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -27,8 +27,8 @@ _DEEPEST = 100
 
 
 class Corrupted(Exception):
-    """This error says that a row of the database was damaged or changed by another program: this package
-    has not written its content."""
+    """This error says that a row of the database does not have the content that this package has written:
+    the row was damaged, or another program changed it."""
 
 
 class StoredAnswer(NamedTuple):
@@ -170,8 +170,8 @@ def _with_sum(content: bytes, key: str) -> bytes:
 
 def _without_sum(content: object, key: str) -> object:
     """Returns the content without its checksum. Raises Corrupted if the checksum is wrong. Content that
-    ends with ``}`` or ``]`` was written by an older version of this package. It has no checksum, so it is
-    returned unchanged and unchecked."""
+    ends with ``}`` or ``]`` was written by an older version of this package. Such content has no
+    checksum, so it is returned unchanged and unchecked."""
     if not isinstance(content, bytes) or content[-1:] in (b"}", b"]"):
         return content
     plain = content[:-_SUM]

@@ -30,9 +30,9 @@ _ADVICE = (
     ("communication error", "check that the server is up and that its url is right"),
     ("create a connection", "check that the server is up and that its url is right"),
     ("Connection refused", "check that the server is up and that its url is right"),
-    # If the server refuses a user or a database, it may close the connection before its message is read.
-    # The program then sees only a network error. So the advice for network errors also mentions the user
-    # and the database.
+    # If the server refuses a user or a database, it may close the connection before the client has read
+    # the server's message. The program then sees only a network error. So the advice for network errors
+    # also mentions the user and the database.
     (
         "network error",
         "check that the server is up, and the names of the user and the database in its url",
@@ -91,7 +91,7 @@ def message(error: BaseException) -> str:
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror
     said: Any = cause.args[0] if cause.args else type(cause).__name__
-    if isinstance(said, dict):  # pg8000 gives a dict of fields, of which "M" is the text
+    if isinstance(said, dict):  # pg8000 gives a dict, whose key "M" has the text
         said = cast("dict[str, Any]", said).get("M", said)
     return str(said).strip() or type(cause).__name__
 

@@ -1,8 +1,8 @@
 """This module wraps the connection of pg8000, so that a broken network always raises an error of pg8000.
 
 If the network breaks, pg8000 itself may raise any error, for example while it reads half a message.
-SQLAlchemy does not recognise such an error as a lost connection. It then keeps using the connection, and
-prints a traceback when it cannot close it.
+SQLAlchemy does not recognise such an error as a lost connection. SQLAlchemy then keeps using the
+connection, and prints a traceback when it cannot close the connection.
 """
 
 import contextlib
@@ -55,8 +55,8 @@ class Link(_Connection):
         file = self._sock
         with contextlib.suppress(_driver.Error, OSError, *_NO_LONGER_OPEN):
             _Connection.close(self)
-        # The socket's file is closed too. If it stayed open, it would try to send the rest of its buffer
-        # when it is garbage-collected, and fail.
+        # The socket's file is closed too. An open file would try to send the rest of its buffer when it
+        # is garbage-collected, and fail.
         if file is not None:
             with contextlib.suppress(OSError, ValueError):
                 file.close()

@@ -1,4 +1,4 @@
-"""This module counts what a store contains, deletes its old contents, and exports all of it."""
+"""This module counts the contents of a store, deletes old contents, and exports all contents."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -91,9 +91,9 @@ def prune(
     """Deletes answers and judgements from the store at ``url``, and returns their numbers.
 
     ``namespace``: delete only from this namespace. ``older_than_days``: delete only what was stored more
-    than this number of days ago. ``everything``: True to delete everything; the other two must then be
-    None. An answer that a process is making now is not affected. Raises StoreFailed, and InvalidInput if
-    the arguments do not say what to delete.
+    than this number of days ago. ``everything``: True to delete everything; the other two parameters must
+    then be None. An answer that a process is making now is not affected. Raises StoreFailed, and
+    InvalidInput if the arguments do not say what to delete.
     """
     chosen = namespace is not None or older_than_days is not None
     if chosen == everything:
@@ -140,7 +140,7 @@ def _size(url: str | os.PathLike[str]) -> int | None:
     if address.dialect != "sqlite":
         return None
     files = (address.target, address.target + "-wal")
-    return sum(os.path.getsize(file) for file in files if os.path.exists(file))  # noqa: PTH110, PTH202 -- of a str
+    return sum(os.path.getsize(file) for file in files if os.path.exists(file))  # noqa: PTH110, PTH202 -- ``file`` is a str
 
 
 def _namespaces(connection: Connection) -> set[bytes]:

@@ -1,6 +1,6 @@
 """This module keeps claims (rights to make an answer) in memory, without writing them to the database.
-This saves a transaction for each answer. It is done only while no other process uses the database,
-because other processes could not see such claims."""
+This saves a transaction for each answer. Claims are kept in memory only while no other process uses the
+database, because other processes could not see such claims."""
 
 import threading
 from collections.abc import Collection
@@ -22,9 +22,9 @@ class Grants:
 
     Each answer to a question has a *key*. A question is *open* if memory holds all its keys for which
     there is an answer, a claim, or a request for a claim. For any other key of an open question, this
-    object can grant a claim without asking the database. This is right only as long as no other process
-    writes to the database. All questions must therefore be closed before another process begins to
-    write.
+    object can grant a claim without asking the database. Such a claim is valid only as long as no other
+    process writes to the database. All questions must therefore be closed before another process begins
+    to write.
     """
 
     def __init__(self) -> None:
@@ -79,8 +79,8 @@ class Grants:
 
     def close(self) -> list[Wish]:
         """Closes all questions, so that ``grant`` grants nothing any more. Returns the claims (rights to
-        make an answer) in memory that have not ended. They are only known to this process; before another
-        process begins to write, the caller must write them to the database."""
+        make an answer) in memory that have not ended. Only this process knows these claims. Before
+        another process begins to write, the caller must write them to the database."""
         with self._lock:
             self._questions.clear()
             self._known = set(self._granted)

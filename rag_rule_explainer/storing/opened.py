@@ -55,10 +55,10 @@ class Opened:
         """Returns the stored answers to a question, each with the ids of its sources. Blocks the thread
         meanwhile. The order does not depend on when the answers were stored.
 
-        An answer is left out if some source of it has another text now, or does not exist now.
-        ``key_of`` tells this: it gets the ids of an answer's sources, in their order, and returns the key
-        of these sources with their present texts, or None if some source does not exist now. Raises
-        StoreFailed if the database cannot be used.
+        An answer is left out if some source of it has another text now, or does not exist now. To find
+        this out, ``key_of`` is called. It gets the ids of an answer's sources, in their order, and
+        returns the key of these sources with their present texts, or None if some source does not exist
+        now. Raises StoreFailed if the database cannot be used.
         """
         namespace, database = self._namespace, self._writer.database
         keys = KeyDigests(namespace, question)
@@ -74,9 +74,9 @@ class Opened:
         """Returns the stored judgement of a predicate; None if there is none.
 
         ``predicate``: the name of the predicate. ``memo``: the memo key of the judged case, which is a
-        cache key that only cases with the same judgement share. It may consist of plain values, tuples
-        and frozensets. Nothing is stored for any other ``memo``, because other objects mean something
-        else in other processes. Raises StoreFailed if the database cannot be used.
+        cache key that only cases with the same judgement share. A memo key may consist of plain values,
+        tuples and frozensets. Nothing is stored for any other ``memo``, because other objects mean
+        something else in other processes. Raises StoreFailed if the database cannot be used.
         """
         try:
             key = digest(self._namespace, predicate, memo)

@@ -18,7 +18,7 @@ from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 32
 """The writer does at least this many requests in one transaction, or all in its queue if there are fewer.
-A commit takes long on a server, so many requests should share one."""
+A commit takes long on a server, so many requests should share one commit."""
 
 _CLAIM = "rag_rules_claim('{%s}', '{%s}', '{%s}', '{%s}', '%s', '{%s}')"
 _PUT = "rag_rules_put('{%s}', '{%s}', '{%s}', '{%s}', '{%s}', '{%s}', %r)"
@@ -37,9 +37,10 @@ def put_and_claim(
     connection: Connection, puts: Sequence[AnswerRow], claims: Sequence[ClaimRow], owner: str, now: float
 ) -> bool:
     """Stores answers and inserts claims in one round trip to the server, and commits. Returns True iff
-    all answers were stored and all claims were inserted. After False, some may be missing; the caller
-    must then call ``put`` and ``claim`` with all of them. ``owner``: the name of the opened store that
-    gets the claims (rights to make an answer). ``now``: the time that is stored with the answers."""
+    all answers were stored and all claims were inserted. If it returns False, some answers or claims may
+    be missing; the caller must then call ``put`` and ``claim`` with all of them. ``owner``: the name of
+    the opened store that gets the claims (rights to make an answer). ``now``: the time that is stored
+    with the answers."""
     parts = [_put(puts, now)] * bool(puts) + [_claim(claims, owner)] * bool(claims)
     # If there are only claims (rights to make an answer), the commit does not wait for the disk, which is
     # faster. If the server then crashes, a claim may be lost, and its answer is made twice.

@@ -1,8 +1,8 @@
 """This module defines functions in PostgreSQL for the statements that run for every probe.
 
-For a few rows, the server needs more time to plan a statement than to run it. For a function, it plans
-only once for each connection, even behind a connection pooler. Each array that a function gets has one
-element for each row. Ids and answers are passed as hexadecimal digits.
+For a few rows, the server needs more time to plan a statement than to run it. If the statement is in a
+function, the server plans it only once for each connection, even behind a connection pooler. Each array
+that a function gets has one element for each row. Ids and answers are passed as hexadecimal digits.
 """
 
 CREATE = (

@@ -21,8 +21,8 @@ class Ticket:
 
 @dataclass(slots=True, eq=False)
 class Take(Ticket):
-    """A ``Take`` requests a stored answer. If there is none, it requests the claim: the right to make the
-    answer, which only one caller has at a time.
+    """A ``Take`` requests a stored answer. If the answer is not stored, a ``Take`` requests the claim:
+    the right to make the answer, which only one caller has at a time.
 
     The outcome is the row of the answer, or None if the claim is granted. ``wish``: the requested answer.
     ``give_back``: a function that is called with a ``Release`` if the claim is granted after the
@@ -81,7 +81,7 @@ TicketOutcome: TypeAlias = tuple[Ticket, object]
 
 def set_outcomes(settled: Iterable[TicketOutcome]) -> list[RowKey]:
     """Sets the outcomes of tickets (requests for which a coroutine waits), with one call for each event
-    loop. It is thread-safe.
+    loop. This function is thread-safe.
 
     Returns the keys of claims that were granted to a coroutine whose event loop is closed. Nobody can use
     these claims, so the caller must release them. If only the coroutine was cancelled, its claim is

@@ -58,7 +58,7 @@ class AnswerRow(Protocol):
 
 class HotStatements(Protocol):
     """This interface has the statements that run for every probe. Each kind of database has its own
-    version of them, because they must be fast.
+    version of these statements, because they must be fast.
 
     ``FEWEST``: the writer does at least this many requests in one transaction, or all in its queue if
     there are fewer.
@@ -74,10 +74,10 @@ class HotStatements(Protocol):
         owner: str,
         now: float,
     ) -> bool:
-        """Tries to store answers and to insert claims in one transaction of its own. Returns True iff
-        every one of them was stored or inserted. After False, some may be missing. The caller must then
-        call ``put`` and ``claim`` with all answers and claims; both methods skip what the database
-        already has.
+        """Tries to store answers and to insert claims in one transaction of its own. Returns True iff all
+        answers were stored and all claims were inserted. If it returns False, some may be missing. The
+        caller must then call ``put`` and ``claim`` with all answers and claims; both methods skip what
+        the database already has.
 
         ``owner``: the name of the opened store that gets the claims. ``now``: the time that is stored
         with the answers.

@@ -51,8 +51,9 @@ class FlightBatch:
     ``puts``: the answers to store. ``released``: the keys of claims (rights to make an answer) to give
     back. ``wanted``: the flights whose answer is looked up; if it is not stored, its claim is requested.
     ``renewed``: the flights whose claim gets more time. ``recalls``, ``remembers``: the judgements to
-    look up and to store. ``openings``: the digests of questions whose stored keys are read, so that
-    claims for other keys can then be granted in memory. ``outcomes``: each request with its outcome.
+    look up and to store. ``openings``: the digests of questions. All keys that the store has for these
+    questions are read, so that a claim for another key is granted without asking the store.
+    ``outcomes``: each request with its outcome.
     """
 
     puts: list[Put] = field(default_factory=list[Put])
@@ -116,9 +117,9 @@ class Flights:
     def board(self, wanted: Iterable[WantedWork], now: float) -> FlightBatch:
         """Returns a batch with the requests among ``wanted`` that need the database.
 
-        A request for an answer that is already being made waits for it together with earlier requests.
-        Other requests that do not need the database get their outcome in the batch. ``now``: the time by
-        ``time.monotonic``.
+        A request for an answer that is already being made waits for this answer together with earlier
+        requests. Other requests that do not need the database get their outcome in the batch. ``now``:
+        the time by ``time.monotonic``.
         """
         batch = FlightBatch()
         for each in wanted:
@@ -173,8 +174,8 @@ class Flights:
 
     def openings(self, batch: FlightBatch) -> set[str]:
         """Returns the digests of the questions in this batch for which claims (rights to make an answer)
-        could be granted in memory after their stored keys have been read. Returns none if other processes
-        use the database too, because these could not see such claims."""
+        could be granted in memory after their stored keys have been read. If other processes use the
+        database too, returns no digests, because other processes cannot see claims in memory."""
         questions = (
             {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
         )

@@ -1,8 +1,8 @@
 """This module decides, by a lock, whether this process uses the database alone or together with others.
 
-A *claim* is the right to make an answer. It is written to the database so that other processes see it and
-do not make the same answer. A process that uses the database alone need not write its claims, which saves
-time.
+A *claim* is the right to make an answer. A claim is written to the database so that other processes see
+it and do not make the same answer. A process that uses the database alone need not write its claims,
+which saves time.
 
 1. A process has a lock while it works: an exclusive lock if it is alone, else a shared lock. When it
 begins, it tries once to get the exclusive lock. If this fails, it requests a shared lock until it gets
@@ -104,8 +104,8 @@ class Stay:
             self.leave()
             self._join(self._presence)
         elif now > self._worked + _IDLE and self._flights.are_over:
-            # The lock is given back. The next process that begins can then be alone, and does not have
-            # to wait.
+            # There was no work for a while, so the lock is given back. The next process that begins can
+            # then use the database alone, and does not have to wait.
             self._leave_unless_granted()
 
     def leave(self) -> None:

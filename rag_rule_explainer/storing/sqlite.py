@@ -82,7 +82,7 @@ def put_and_claim(
     now: float,
 ) -> bool:
     """Stores answers by a single statement, during which other Python threads can run. Returns True iff
-    all of them were stored. Stores nothing and returns False if there are ``claims`` (rights to make an
+    all answers were stored. Stores nothing and returns False if there are ``claims`` (rights to make an
     answer), which need several statements, or too many answers for one statement."""
     if claims or len(puts) > _MOST_AT_ONCE:
         return False
@@ -97,7 +97,7 @@ def put_and_claim(
 def _put_at_once(rows: int) -> str:
     given = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * rows)
     return (
-        f"{_INSERT} SELECT column1, column2, id, column4, column5, column6, column7"  # noqa: S608 -- marks only
+        f"{_INSERT} SELECT column1, column2, id, column4, column5, column6, column7"  # noqa: S608 -- only "?" marks are inserted
         f" FROM (VALUES {given}) CROSS JOIN rag_rules_questions ON digest = column3 WHERE true"
         + _UNLESS_ANSWERED
     )

@@ -1,5 +1,5 @@
-"""This module has the statements that run rarely. They are written with SQLAlchemy, so that one version
-of them works with every supported kind of database."""
+"""This module has the statements that run rarely. These statements are written with SQLAlchemy, so that
+one version works with every supported kind of database."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -24,13 +24,14 @@ class Store:
     ``postgresql://USER:PASSWORD@HOST/DATABASE`` (which uses the driver pg8000). A relative path is
     relative to the current folder at the time of opening.
 
-    ``namespace``: a name for the application that gave the answers. Change it when the application
-    changes, because stored answers of the old one would be used otherwise. If it is None, a name is made
+    ``namespace``: a name for the application that gave the answers. Change this name when the application
+    changes; otherwise, stored answers of the old version would be used. If it is None, a name is made
     from the name of the application and a digest of the requests to its models; a note of the explanation
     shows it.
 
-    ``lease``: how many seconds other processes wait for an answer if the process that was making it has
-    died, and they cannot see this. As long as that process lives, they wait for its answer.
+    ``lease``: how many seconds other processes wait for an answer if the process that was making the
+    answer has died, and they cannot see that it has died. As long as that process lives, they wait for
+    its answer.
 
     Raises InvalidInput for another kind of database, an empty namespace, or a lease that is not above 0
     and at most a day.
@@ -67,7 +68,7 @@ class Store:
         None is returned unchanged. Raises InvalidInput for anything else."""
         if given is None or isinstance(given, cls):
             return given
-        if not isinstance(given, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(given, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(
                 f"store is {brief(given)}; give the path of a SQLite file, or Store(url, namespace)"
             )

@@ -66,8 +66,8 @@ class Writer:
         return not self._stopped
 
     def submit(self, wanted: WantedWork) -> None:
-        """Puts a request into the queue, without waiting for its outcome. It is thread-safe and never
-        blocks. Raises StoreFailed if the writer was stopped, but never for a ``Release`` or
+        """Puts a request into the queue, without waiting for its outcome. This method is thread-safe and
+        never blocks. Raises StoreFailed if the writer was stopped, but never for a ``Release`` or
         ``StopWriting``."""
         if self._stopped and not isinstance(wanted, (Release, StopWriting)):
             raise StoreFailed(f"the store {self.database.shown} was closed; open it anew")
@@ -83,8 +83,8 @@ class Writer:
         retire(self.owner)
 
     def forked(self) -> None:
-        """Stops the writer in a forked child, in which its thread does not exist. The child has
-        inherited the open file of the parent's lock. It only closes its copy of this file, so that the
+        """Stops the writer in a forked child, in which its thread does not exist. The child has inherited
+        the open file of the parent's lock. The child only closes its copy of this file, so that the
         parent keeps the lock."""
         self._stopped = True
         self.grants.forked()
@@ -108,7 +108,7 @@ class Writer:
         left = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
         late = [each for each in left if isinstance(each, Ticket)]
         # The error is created only if it is needed. While the interpreter shuts down, claims are still
-        # released, and importing what the error needs would fail then.
+        # released, but the modules that the error needs can no longer be imported.
         if late:
             error = StoreFailed(f"the store {self.database.shown} was closed; open it anew")
             set_outcomes((each, error) for each in late)
@@ -121,9 +121,9 @@ class Writer:
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
-            # Each caller has a request in the queue or had one in the last transaction, so their sum is
-            # about the number of callers. One transaction takes the requests of half of the callers.
-            # Meanwhile, the other half can prepare their next requests.
+            # Each caller has a request in the queue, or had a request in the last transaction. So the sum
+            # of both numbers is about the number of callers. One transaction takes the requests of half
+            # of the callers. Meanwhile, the other half can prepare their next requests.
             waiting = self._queue.qsize()
             batch_size = max(self.database.hot.FEWEST, (waiting + self._served + 2) // 2)
             wanted += [self._queue.get_nowait() for _ in range(min(batch_size - 1, waiting))]
@@ -135,8 +135,8 @@ class Writer:
 
     def _look(self) -> None:
         now = time.monotonic()
-        # ``look`` makes a system call, which releases the interpreter's lock and costs time. So it is
-        # called only when it is due, and not for every commit.
+        # ``look`` makes a system call, which releases the interpreter's lock and costs time. So ``look``
+        # is called only when it is due, and not for every commit.
         if now >= self._stay.due:
             with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError, StoreFailed):
                 self._stay.look(now)

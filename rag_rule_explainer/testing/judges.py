@@ -33,7 +33,7 @@ class OfflineJudge:
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
         """Returns an opinion on each candidate (an answer to be judged) of the request. The reply also
-        states a number of tokens, for which each word counts as one."""
+        states a number of tokens; each word counts as one token."""
         with self._lock:
             self.requests.append(request)
             self._running += 1
@@ -61,8 +61,8 @@ class OfflineJudge:
 
 
 def reply_to(content: str, decide: Decide) -> str:
-    """Returns a judge's reply, as JSON. It has an opinion on each candidate in ``content``, the content
-    of a request; ``decide`` gives the verdicts."""
+    """Returns a judge's reply, as JSON. The reply has an opinion on each candidate in ``content``, the
+    content of a request; ``decide`` gives the verdicts."""
     candidates = cast("list[Mapping[str, Any]]", json.loads(content)["candidates"])
     opinions = [
         {"id": each["id"], "reason": "by its words", "verdict": _word(decide(each["answer"]))}

@@ -49,7 +49,7 @@ def check_miner(
 def _trials(
     make: Callable[[RuleKind], Miner], trials: int, seed: int, finds_all: bool
 ) -> Iterator[_Trial]:
-    draw = random.Random(seed)  # noqa: S311 -- reproducible on purpose
+    draw = random.Random(seed)  # noqa: S311 -- the draws must be reproducible, not secret
     for number in range(trials):
         lattice = Lattice(draw.randint(0, 5))
         holds, unknown = draw.random(), draw.choice((0.0, 0.0, 0.1))
@@ -70,7 +70,7 @@ def _check(trial: _Trial) -> None:
 
 
 def _run(trial: _Trial, search: RuleSearch) -> Mapping[Subset, Verdict]:
-    draw = random.Random(trial.seed)  # noqa: S311 -- reproducible on purpose
+    draw = random.Random(trial.seed)  # noqa: S311 -- the draws must be reproducible, not secret
     waiting: list[Subset] = []
     asked: set[Subset] = set(search.verdicts)
     while not search.finished:

@@ -21,8 +21,8 @@ _LOOK_ALIKE: Final = compiled_late(
     rf"(?i)<(?=\s{{0,8}}/?\s{{0,8}}(?:{_ONE_SOURCE}|question|query|document_content|page_content)\b)"
 )
 
-# An attacker may have written a prompt, so the patterns must take only linear time. In each, every
-# repetition has a maximum or stops at the end of a line.
+# An attacker may have written a prompt, so the patterns must take only linear time. So each repetition in
+# a pattern has a maximum or stops at the end of a line.
 _ONE: Final = compiled_late(rf"(?i)<(/?)({_ONE_SOURCE})\b[^<>\n]{{0,200}}>")
 _ALL: Final = compiled_late(rf"(?i)<(/?)({_SOURCES}|contexts|docs|chunks)\b[^<>\n]{{0,200}}>")
 _CONTENT: Final = compiled_late(r"(?i)<(/?)(document_content|page_content)>")
@@ -81,11 +81,11 @@ def _disarmed(text: str) -> str:
 def parse_prompt(prompt: str) -> ReadingTask:
     """Returns the question and the passages of a prompt in one of the usual forms of RAG prompts.
 
-    The question is the text in ``<question>`` tags. Without such tags, it is the text after the last
-    ``Question:`` that is not inside a tagged source. Without this label, it is the last line. Passages
-    are tagged blocks. Without such blocks, the text under ``Context:`` or above the question is split
-    into passages at the numbers of a list (such as "[1]"), at horizontal lines, or at blank lines. Raises
-    ValueError if there is no question.
+    The question is the text in ``<question>`` tags. Without such tags, the question is the text after the
+    last ``Question:`` that is not inside a tagged source. Without this label, the question is the last
+    line. Passages are tagged blocks. Without such blocks, the text under ``Context:`` or above the
+    question is split into passages at the numbers of a list (such as "[1]"), at horizontal lines, or at
+    blank lines. Raises ValueError if there is no question.
     """
     blocks = _blocks(_ONE, prompt)
     borders = (0, *(border for block in blocks for border in block), len(prompt))

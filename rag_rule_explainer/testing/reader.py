@@ -1,9 +1,9 @@
 """This module answers questions from passages without a language model: in the demo, in tests, and where
 there is no network. The same input always gives the same answer, which is often wrong.
 
-It weighs each sentence by the words that also occur in the question. If a passage names the subject of a
-second passage, both are used together. It prefers answers that several passages give. An answer is a
-piece of text from a passage, or ``yes``, ``no`` or ``N/A``.
+Each sentence is weighed by the words that also occur in the question. If a passage names the subject of a
+second passage, both passages are used together. Answers that several passages give are preferred. An
+answer is a piece of text from a passage, or ``yes``, ``no`` or ``N/A``.
 """
 
 import re
@@ -47,8 +47,9 @@ _FOLLOWED: Final = 5
 passage that is linked to the answer's passage. Two passages are linked if one of them names the subject
 of the other."""
 _LED: Final = 90
-"""This number is added to the weight of an answer if its passage is linked to a second passage (one of
-the two names the subject of the other), and has words of the question that the second passage lacks."""
+"""This number is added to the weight of an answer under two conditions. The answer's passage is linked to
+a second passage (one of the two passages names the subject of the other). And the answer's passage has
+words of the question that the second passage lacks."""
 _BESIDE: Final = 90
 """This number is added to the weight of an answer next to the noun for which the question asks. If the
 question asks for a place, it is also added to the weight of an answer after a word such as "in"."""
@@ -81,7 +82,7 @@ _NAME_OF: Final[_Wanted] = {SpanKind.NAME: 60}
 _PLACE: Final[_Wanted] = {SpanKind.NAME: 60}
 _NUMBER: Final[_Wanted] = {SpanKind.NUMBER: 90}
 _DATE: Final[_Wanted] = {SpanKind.DATE: 90, SpanKind.YEAR: 60}
-_ASKED_BY: Final = (  # question words, words that may follow them soon, the weights of answers
+_ASKED_BY: Final = (  # in each row: question words, words soon after them, the weights
     ("why", "", _SENTENCE),
     ("who whom whose", "", _NAME_OF),
     ("where", "", _PLACE),
@@ -241,9 +242,9 @@ def _wanted(plain: list[str]) -> tuple[_Wanted, str]:
     places = [at for at, word in enumerate(plain) if word in ASKING]
     if not places:
         return _SENTENCE, ""
-    # The first question word counts if it begins the question or follows a preposition, as in "in which
-    # year". Otherwise, the last "what", "which" or "how" counts: "Once it was lit, what did it look
-    # like?"
+    # The first question word of a question counts if it begins the question or follows a preposition, as
+    # in "in which year". Otherwise, the last "what", "which" or "how" counts, such as the "what" in "Once
+    # it was lit, what did it look like?"
     begins = places[0] == 0 or plain[places[0] - 1] in ("in", "at", "of", "on", "from", "for", "to", "by")
     open_words = [at for at in places if plain[at] in ("what", "which", "how")]
     at = places[0] if begins or not open_words else open_words[-1]

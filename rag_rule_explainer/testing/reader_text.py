@@ -28,8 +28,8 @@ GRAMMAR: Final = ASKING | word_list(
     to too under until up upon us very was we were while will with within without would yet you your s
     t"""
 )
-# An attacker may have written a text, so the patterns must take only linear time. In each, every
-# repetition has a maximum, or something follows that the repeated part cannot match.
+# An attacker may have written a text, so the patterns must take only linear time. So each repetition in a
+# pattern has a maximum, or is followed by something that the repeated part cannot match.
 WORD: Final = compiled_late(r"(?:\d+(?:[.,]\d+)*[^\W\d]*|\w+)(?:[-'’]\w+)*")
 UNREADABLE: Final = compiled_late("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\ufeff\ud800-\udfff]")
 _TITLE: Final = compiled_late(
@@ -54,7 +54,7 @@ _NUMERAL: Final = (
 
 class SpanKind(Enum):
     """A ``SpanKind`` is a kind of text that may answer a question, with the pattern by which it is found.
-    If several patterns match a text, it is of the first of these kinds."""
+    If the patterns of several kinds match a text, the first of these kinds counts."""
 
     DATE = compiled_late(
         rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}}\b|{_MONTH}(?= \d{{4}}))(?:,? \d{{4}}\b)?"

@@ -11,8 +11,8 @@ class ScriptedReplay:
     """A ``ScriptedReplay`` is an application for tests. Its answer is ``script(ids)``, where ``ids`` are
     the ids of the shown sources.
 
-    If the script returns an exception, it is raised. ``calls``: the ids of every call, in order.
-    ``peak``: the largest number of calls in progress at the same time. The class is thread-safe.
+    If the script returns an exception, the exception is raised. ``calls``: the ids of every call, in
+    order. ``peak``: the largest number of calls in progress at the same time. The class is thread-safe.
     """
 
     def __init__(self, script: Callable[[frozenset[str]], Answer | str | Exception]) -> None:

@@ -194,8 +194,8 @@ def _tops(root: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> list[T
         if is_step and traced_question(span.input) and traced_answer(span.output):
             found.append(span)
         elif is_step and ((span.input is None and span.output is None) or several_inputs(span.input)):
-            # The questions may be inside of this step, because it has neither input nor output, or
-            # several inputs. Inside of any other step, everything belongs to one question.
+            # If this step has neither input nor output, or several inputs, the questions may be inside of
+            # the step. Inside of any other step, everything belongs to one question.
             stack.extend(reversed(below.get(span.id, [])))
     return found
 

@@ -43,7 +43,7 @@ def decoded_json(written: str | bytes) -> Any:
         return from_json(written)
     except ValueError:
         half = b"\\ud" if isinstance(written, bytes) else "\\ud"
-        if half not in written.lower():  # pyright: ignore[reportOperatorIssue] -- of the same type
+        if half not in written.lower():  # pyright: ignore[reportOperatorIssue] -- both are texts, or both are bytes
             raise
     try:
         return json.loads(written)
@@ -53,7 +53,7 @@ def decoded_json(written: str | bytes) -> Any:
 
 def as_structure(value: Any) -> Any:
     """Returns the list or the object in a text that is JSON; any other value unchanged. Unlike
-    ``as_data``, this keeps a text in quotes as it is, because users may put quotes around what they
-    ask."""
+    ``as_data``, this function returns a text in quotes unchanged, because users may put quotes around
+    their question."""
     found = as_data(value)
     return value if isinstance(found, str) else found

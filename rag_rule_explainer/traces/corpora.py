@@ -29,8 +29,8 @@ a function from an id to a text."""
 
 
 class Corpus(Protocol):
-    """A ``Corpus`` finds documents by their ids or by their texts. ``name``: what error messages call
-    it."""
+    """A ``Corpus`` finds documents by their ids or by their texts. ``name``: the name of the corpus in
+    error messages."""
 
     name: str
 
@@ -53,7 +53,8 @@ class ListedCorpus:
         self._make = make
 
     def texts(self, ids: Sequence[str]) -> dict[str, TracedDocument]:
-        """Returns the documents with these ids. Raises InvalidInput if one id stands for two texts."""
+        """Returns the documents with these ids. Raises InvalidInput if two documents with different texts
+        have the same id."""
         wanted, found = set(ids), dict[str, TracedDocument]()
         for each in self._make():
             if each.id in wanted and each.text is not None:
@@ -132,7 +133,7 @@ def corpus_of(given: "CorpusLike | None") -> Corpus | None:
         return ListedCorpus("corpus", lambda: iter(named))
     if callable(given):
         return AskedCorpus(getattr(given, "__name__", "corpus"), given)
-    if isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         listed = [_document(each, None, "corpus") for each in given]
         return ListedCorpus("corpus", lambda: iter(listed))
     raise InvalidInput(
@@ -153,11 +154,11 @@ def _document(given: Any, identity: str | None, name: str) -> TracedDocument:
 
 
 def _of_path(path: Path) -> Corpus:
-    if os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise, and this does not
+    if os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise an error, os.path does not
         return ListedCorpus(str(path), lambda: _in_folder(path))
-    if not os.path.exists(path):  # noqa: PTH110 -- as above
+    if not os.path.exists(path):  # noqa: PTH110 -- Path.exists may raise an error, os.path does not
         raise InvalidInput(f"there is no corpus {path}; {_EXPECTED}")
-    if not os.path.isfile(path):  # noqa: PTH113 -- as above
+    if not os.path.isfile(path):  # noqa: PTH113 -- Path.is_file may raise an error, os.path does not
         raise InvalidInput(f"the corpus {path} is a stream, and may be read twice; {_EXPECTED}")
     return ListedCorpus(str(path), lambda: _in_file(path))
 

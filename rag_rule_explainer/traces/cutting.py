@@ -26,8 +26,8 @@ chance."""
 class Cut:
     """A ``Cut`` is a place in a message that has the text of a source.
 
-    ``message``: the index of the message, from 0. ``begin`` and ``end``: the place in the message's
-    text. It includes the source's metadata, if they are right before the source's text. ``source``: the
+    ``message``: the index of the message, from 0. ``begin`` and ``end``: the place in the message's text.
+    This place includes the source's metadata, if they are right before the source's text. ``source``: the
     id of the source.
     """
 
@@ -169,7 +169,7 @@ def _check_left(
     question: str,
 ) -> None:
     """Raises NotInTrace if the rest of the request, after the cuts, contains a part of a source's text,
-    or the text in another form. This is also checked for sources that are cut out elsewhere.
+    or the text in another form. Sources that are cut out elsewhere are checked too.
 
     Earlier messages of the conversation are not checked. The system's messages before them are checked,
     because an application writes them anew for each question. ``begun``: the index of the first message

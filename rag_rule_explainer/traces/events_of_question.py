@@ -19,8 +19,7 @@ _ADVICE = (
 
 @dataclass(slots=True)
 class EventsOfQuestion:
-    """An ``EventsOfQuestion`` holds what the events so far say of one question.
-
+    """An ``EventsOfQuestion`` holds data about one question from the events that were read so far.
     ``found``: the query and the texts of each search. ``used``: the texts that a reranker or a
     synthesizer (which writes the answer) was given. ``is_synthesized``: True if a synthesizer was given
     any texts.
@@ -31,8 +30,8 @@ class EventsOfQuestion:
     is_synthesized: bool = False
 
     def search(self, query: str, documents: Iterable[TracedDocument] | None) -> None:
-        """Stores the query of a search, and the texts of the documents that the search found. None for
-        no documents."""
+        """Stores the query of a search, and the texts of the documents that the search found.
+        ``documents``: None if the search found no documents."""
         texts = ((each.text or "").strip() for each in documents or ())
         self.found.append((query, [each for each in texts if each]))
 
@@ -48,8 +47,9 @@ class EventsOfQuestion:
             self.use(each for each in cast("list[Any]", chunks) if isinstance(each, str))
 
     def check(self, place: str) -> None:
-        """Raises InvalidInput if a search may belong to another question: if nothing that it found was
-        used for the answer, or if not all of it was used and the searches had different queries."""
+        """Raises InvalidInput if a search may belong to another question. This is possible if no document
+        that the search found was used for the answer. It is also possible if some of its documents were
+        not used, and the searches had different queries."""
         if not self.is_synthesized:
             return
         has_one_query = len({query for query, _ in self.found}) < 2

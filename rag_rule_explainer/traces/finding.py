@@ -23,8 +23,8 @@ class FoundDocuments:
     """A ``FoundDocuments`` holds the documents of an answer as sources, in the order in which the
     application got them.
 
-    It also has a note that says where they were found; empty if there is nothing to say. ``places``: for
-    each document, by its id, its places in the trace.
+    It also has a note that says where the documents were found; the note is empty if there is nothing to
+    say. ``places``: for each document, by its id, its places in the trace.
     """
 
     sources: tuple[Source, ...]
@@ -38,9 +38,9 @@ def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocume
     """Returns the documents behind an answer: those that the retrievers, rerankers and tools of the
     trace returned. The result of a reranker replaces the documents that the reranker was given.
 
-    ``corpus``: has the texts that the trace lacks; may be None. If the trace has no documents, the
-    result is the documents of ``corpus`` whose whole texts occur in a request to a model or in a tool's
-    result.
+    ``corpus``: the corpus with the texts that are missing in the trace; may be None. If the trace has no
+    documents, the result is the documents of ``corpus`` whose whole texts occur in a request to a model
+    or in a tool's result.
 
     Raises NotInTrace if no documents are found, with the places that were searched, and if texts of
     documents are missing.
@@ -86,8 +86,8 @@ def _searched(question: TracedQuestion) -> list[tuple[TracedSpan, _Batch]]:
         for span in question.spans
         if span.kind in {"retrieval", "tool"} and span.documents
     ]
-    # A retriever that returned nothing counts here too: it dropped what the searches inside of it found,
-    # so these are left out.
+    # A retriever that returned no documents counts here too: it dropped all documents that its inner
+    # searches found, so these documents are left out.
     retrieving = {
         each.id for each in question.spans if each.kind == "retrieval" and each.documents is not None
     }
@@ -124,8 +124,8 @@ def _reranked(
         if not _is_read_reranker(span) or any(above.id in known for above in _above(span, by_id)):
             continue
         made, given = span.documents or (), span.given or ()
-        # The documents that the reranker was given count, too: a batch of which it kept none is also
-        # replaced.
+        # The documents that the reranker was given count, too. So if it kept no document of a batch, this
+        # batch is also replaced.
         keys = set(map(_key, (*made, *given)))
         kept = [
             (each, batch)
@@ -137,8 +137,9 @@ def _reranked(
 
 
 def _is_read_reranker(span: TracedSpan) -> bool:
-    """Returns True iff the span is a reranker, and the trace says which documents it returned or was
-    given. If the trace says only which it was given, it is taken to have returned none of them."""
+    """Returns True iff the span is a reranker, and the trace says which documents the reranker returned
+    or was given. If the trace only says which documents it was given, the reranker counts as one that
+    returned no documents."""
     return span.kind == "rerank" and (span.documents is not None or bool(span.given))
 
 
@@ -209,7 +210,8 @@ def _texts_of(question: TracedQuestion) -> list[str]:
     """Returns the texts that a model or a user was shown: requests to models, the last ones first, then
     results of tools."""
     asked = [each.request for each in reversed(question.models) if each.request is not None]
-    # Earlier messages and the question are removed, because texts in them were not retrieved.
+    # Earlier messages and the question are removed, because the texts in them were not retrieved for this
+    # question.
     sent = ["\n".join(_said_now(each.messages)) for each in asked]
     sent = [_without_last(each, question.question()[0]) for each in sent]
     of_tools = [tool_text(each.output) or "" for each in question.spans if each.kind == "tool"]

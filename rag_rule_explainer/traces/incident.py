@@ -27,11 +27,11 @@ class Incident:
     """An ``Incident`` is a logged answer that is to be explained, with its question, its documents and
     other logged data.
 
-    ``answer``: the logged answer. ``question``: None if the log does not have it. ``documents``: those
-    that the application retrieved, in order; None if the log has none. ``pinned``: ids of documents that
-    are always retained. ``given``: the application's whole input, as the trace has it. ``history``: the
-    earlier messages of its conversation, as (role, text). ``model``: the name of the model. ``session``:
-    the id of the conversation.
+    ``answer``: the logged answer. ``question``: None if the log does not have it. ``documents``: the
+    documents that the application retrieved, in order; None if the log has none. ``pinned``: ids of
+    documents that are always retained. ``given``: the application's whole input, as the trace has it.
+    ``history``: the earlier messages of its conversation, as (role, text). ``model``: the name of the
+    model. ``session``: the id of the conversation.
 
     ``place``: the name of the trace in messages. ``notes``: remarks on how the incident was read from
     the trace, such as where the question was found. ``request``: the recorded request to the model, if
@@ -69,7 +69,7 @@ class Incident:
         InvalidInput, if the question, the answer or the documents are not in the trace.
         """
         source = _place(path)
-        if trace_id is not None and not isinstance(trace_id, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if trace_id is not None and not isinstance(trace_id, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"trace_id is {brief(trace_id)}; give the id of a trace as a str")
         question = _only_question(source, trace_id)
         return _incident(question, corpus_of(corpus), source, Conversations(source, question.session))
@@ -107,7 +107,7 @@ class Incident:
 
 
 def _place(path: "str | Path") -> Path:
-    if not isinstance(path, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(path, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         raise InvalidInput(f"a trace is {brief(path)}; give the path of a file or of a folder")
     return Path(path)
 
@@ -147,7 +147,7 @@ def _only_question(path: Path, trace_id: str | None) -> TracedQuestion:
         wanted = questions if trace_id is None else _meant(questions, trace_id)
         count += len(questions)
         shown.extend(each.shown() for each in islice(questions, max(0, _MOST_SHOWN - len(shown))))
-        # Two questions are enough to see that more than one question is meant.
+        # At most two questions are collected, because two already show that the choice is not unique.
         found.extend(wanted[: 2 - len(found)])
         if trace_id is not None and len(found) > 1:
             break

@@ -49,7 +49,8 @@ def traced_question(given: Any, depth: int = 0, *, alone: bool = True) -> str | 
     if isinstance(given, (list, tuple)) and depth <= _DEEPEST:
         said = [text for role, text in messages_in(given) if role == "user"]
         items = cast("Sequence[Any]", given)
-        # OpenTelemetry writes the whole input of a chain as the text of one message, so it is parsed.
+        # OpenTelemetry writes the whole input of a chain as the text of one message, so the input in this
+        # text is read.
         return traced_question((said or items)[-1], depth + 1) if said or len(items) == 1 else None
     if not isinstance(given, Mapping) or depth > _DEEPEST:
         return None
@@ -59,8 +60,8 @@ def traced_question(given: Any, depth: int = 0, *, alone: bool = True) -> str | 
     fields = cast("Mapping[str, Any]", given)
     found = (
         # The input of a traced function has its arguments under "args" and "kwargs". If there are any
-        # "args", the question may be one of them. So the only entry of "kwargs" is then taken for the
-        # question only if its key says so.
+        # "args", the question may be one of them. So the only entry of "kwargs" then counts as the
+        # question only if its key is a usual one, such as "question".
         traced_question(fields[key], depth + 1, alone=key != "kwargs" or not fields.get("args"))
         for key in _QUESTIONS
         if fields.get(key) is not None
@@ -141,7 +142,8 @@ def _said(text: str) -> str | None:
 def _is_object(text: str) -> bool:
     if _OBJECT.fullmatch(text) is None:
         return False
-    # The ``repr`` ends with its last bracket, or was cut before it.
+    # A whole ``repr`` ends with a closing bracket. If a ``repr`` was cut, it has more opening than
+    # closing brackets.
     return text.rstrip().endswith((">", ")")) or text.count("(") > text.count(")")
 
 

@@ -30,8 +30,8 @@ TOOLS = (
     "GenAI, and events of LlamaIndex"
 )
 _Said: TypeAlias = "TracedSpan | tuple[str, str | None] | None"
-"""The content of a record: a step; the ids of a trace and of its conversation; or None if it says nothing
-about an application."""
+"""The content of a record: a step; the ids of a trace and of its conversation; or None if the record says
+nothing about an application."""
 
 
 @dataclass(slots=True)
@@ -94,10 +94,10 @@ def trace_files(path: Path) -> list[Path]:
 
     Raises InvalidInput if there are none, or more than ``MOST_FILES``.
     """
-    if not os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise, and this does not
-        if not os.path.exists(path):  # noqa: PTH110 -- as above
+    if not os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise an error, os.path does not
+        if not os.path.exists(path):  # noqa: PTH110 -- Path.exists may raise an error, os.path does not
             raise InvalidInput(f"there is no {path}; give a trace file, or a folder of them")
-        if not os.path.isfile(path):  # noqa: PTH113 -- as above
+        if not os.path.isfile(path):  # noqa: PTH113 -- Path.is_file may raise an error, os.path does not
             raise InvalidInput(f"{path} is a stream, and a trace is read twice; save it in a file first")
         return [path]
     found = [
@@ -133,8 +133,8 @@ def _read(record: Mapping[str, Any], place: str, events: LlamaEvents) -> _Said:
     if envelope is None:
         return mlflow_conversation(record) or langfuse_conversation(record)
     read = next((span for each in _CONVENTIONS if (span := each(envelope)) is not None), None)
-    # A span of a web server or of a database says nothing about the application. It is kept with the kind
-    # "other", because it may be the parent of spans that do.
+    # A span of a web server or of a database says nothing about the application. Such a span is kept with
+    # the kind "other", because it may be the parent of spans of the application.
     return read or TracedSpan(**envelope.fields(), kind="other", tracer="OpenTelemetry")
 
 

@@ -54,8 +54,8 @@ class RecordedRequest:
 
 
 def _runs(cuts: Sequence[Cut], text: str) -> Iterator[list[Cut]]:
-    """Yields the cuts in groups. Between the sources of a group are equal separators, such as blank
-    lines, so that the separator of an omitted source can be left out, too."""
+    """Yields the cuts in groups. The sources of a group have equal separators between them, such as blank
+    lines. So if a source is omitted, a separator can be left out, too."""
     run = list[Cut]()
     for cut in cuts:
         gap = text[run[-1].end : cut.begin] if run else ""

@@ -50,7 +50,7 @@ def records_in(file: Path) -> Iterator[Record]:
 
 def _objects_in(file: Path) -> Iterator[dict[str, Any]]:
     # Imported late, so that the package is imported fast.
-    import ijson  # pyright: ignore[reportMissingTypeStubs] -- it ships none
+    import ijson  # pyright: ignore[reportMissingTypeStubs] -- the package has no stubs
 
     try:
         with file.open("rb") as opened:
@@ -124,7 +124,7 @@ def _check_kind(opened: BufferedReader, file: Path) -> None:
 
 @dataclass(slots=True)
 class _Watched:
-    """A ``_Watched`` is a file. It raises an error if a single text in it would fill the memory."""
+    """A ``_Watched`` is a file that raises an error if a single text in it would fill the memory."""
 
     opened: BufferedReader
     file: Path
@@ -184,7 +184,7 @@ class _Reading:
         for kind, key in self._events:
             if kind == "end_map":
                 break
-            kind, value = next(self._events)  # noqa: PLW2901 -- the kind of the value of this key
+            kind, value = next(self._events)  # noqa: PLW2901 -- now the kind of the value under ``key``
             is_container = key in CONTAINERS or (outermost and key in _OUTERMOST)
             if kind == "start_array" and is_container:
                 yield from self._list(depth + 1)
@@ -201,7 +201,7 @@ class _Reading:
         if kind == "start_map":
             self._check(depth)
             made = dict[str, Any]()
-            for kind, key in self._events:  # noqa: PLR1704 -- read once
+            for kind, key in self._events:  # noqa: PLR1704 -- ``kind`` is no longer needed
                 if kind == "end_map":
                     return made
                 made[key] = self._value(*next(self._events), depth + 1)
@@ -209,7 +209,7 @@ class _Reading:
         if kind == "start_array":
             self._check(depth)
             items = list[Any]()
-            for kind, value in self._events:  # noqa: PLR1704 -- read once
+            for kind, value in self._events:  # noqa: PLR1704 -- ``kind`` and ``value`` are no longer needed
                 if kind == "end_array":
                     return items
                 items.append(self._value(kind, value, depth + 1))

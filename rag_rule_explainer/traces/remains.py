@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterable
 
 _LONGEST_RUN, _SHORTEST_RUN = 30, 12
-"""A text has a part in a prompt if the prompt contains enough of its letters and digits in a row: 30 of
-a text with at least 60, half of a text with 24 to 60, all of a shorter text."""
+"""A prompt contains a part of a text if it contains this many of the text's letters and digits in a row:
+30 of a text with at least 60 of them, half of a text with 24 to 60, and all of a shorter text."""
 _FEW = 300_000
 """If a prompt has at most this number of letters and digits, every sequence of 30 of them is kept for
 comparison."""
@@ -20,7 +20,7 @@ _SPACE = re.compile(r"\\[nrtbf]")
 
 class Remains:
     """A ``Remains`` holds the rest of a prompt after sources were cut out, and finds parts of texts in
-    it. ``pieces``: the texts of the rest. They are prepared once for all searches."""
+    it. ``pieces``: the texts of the rest. These texts are prepared once for all searches."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
         forms = {form for piece in pieces for form in (piece, _unescaped(piece))}

@@ -10,10 +10,9 @@ TracedKind: TypeAlias = Literal["retrieval", "rerank", "tool", "model", "other"]
 
 @dataclass(frozen=True, slots=True)
 class TracedDocument:
-    """A ``TracedDocument`` is one document that a span returned.
-
-    ``text``: None if the trace holds its id alone. ``id``: None if the tracer wrote none. ``metadata``:
-    includes the document's score, if the tracer recorded one.
+    """A ``TracedDocument`` is one document that a span returned. ``text``: None if the trace has only the
+    id of the document. ``id``: None if the tracer wrote no id. ``metadata``: includes the document's
+    score, if the tracer recorded one.
     """
 
     text: str | None
@@ -43,15 +42,15 @@ class TracedRequest:
 class TracedSpan:
     """A ``TracedSpan`` is one step of an application.
 
-    ``parent``: the id of the step that it is part of; None if it is not part of one. ``place``: where it
-    was read, such as "a.json, record 3". ``start``: orders the spans of a trace. ``input`` and
-    ``output``: JSON data, or a text; None if the tracer wrote none. ``session``: the id of the
-    conversation that the step belongs to. ``project``: the id of the project in the tracing tool. Both
-    are None if the tracer wrote none.
+    ``parent``: the id of the step of which this step is a part; None if it is not part of another step.
+    ``place``: where the step was read, such as "a.json, record 3". ``start``: orders the spans of a
+    trace. ``input`` and ``output``: JSON data, or a text; None if the tracer wrote none. ``session``: the
+    id of the conversation that the step belongs to. ``project``: the id of the project in the tracing
+    tool. Both are None if the tracer wrote none.
 
-    ``documents``: those that a search or a reranker returned; None if the span says nothing of
-    documents. ``given``: the documents that a reranker was given. ``request`` and ``reply``: the request
-    to a model and the model's reply.
+    ``documents``: the documents that a search or a reranker returned; None if the span contains no data
+    about documents. ``given``: the documents that a reranker was given. ``request`` and ``reply``: the
+    request to a model and the model's reply.
     """
 
     trace: str

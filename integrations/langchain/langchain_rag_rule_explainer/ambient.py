@@ -58,12 +58,14 @@ def without_streams(config: RunnableConfig) -> RunnableConfig:
 
 
 def _streams(handler: object) -> bool:
-    """Returns True iff the callback handler writes what it observes into the stream of a graph."""
+    """Returns True iff the callback handler is one of LangGraph's, which write the events of a run into
+    the stream of a graph."""
     return type(handler).__module__.startswith(_OF_GRAPHS)
 
 
 def _nowhere(_: object) -> None:
-    """Drops what a replay writes to the stream of a graph."""
+    """Does nothing with its argument. Replays get this function as their stream writer, so that their
+    texts do not reach the stream of a graph."""
 
 
 def completed_config(config: RunnableConfig) -> RunnableConfig:

@@ -76,8 +76,9 @@ class LangChainApplication(Application[Found]):
     @property
     @override
     def async_only(self) -> bool:
-        """Returns False, because a Runnable does not say that it has only async methods. A later error
-        of ``invoke`` shows it; ``means_async_only`` recognises this error."""
+        """Returns False, because LangChain cannot tell in advance that a Runnable has only async methods.
+        If a Runnable has only these, ``invoke`` later raises an error, and ``means_async_only``
+        recognises this error."""
         return False
 
     @override

@@ -35,8 +35,8 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """This class splits a tool's pair (content, artifact) into sources. For a replay, it makes such a
-    pair that has only the retained sources.
+    """This class splits a tool's pair (content, artifact) into sources. For a replay, it makes a pair
+    (content, artifact) that has only the retained sources.
 
     If the artifact holds documents, they are the sources. The content must then consist of their joined
     texts, or be a list with one block for each document. If the artifact cannot hold documents, the

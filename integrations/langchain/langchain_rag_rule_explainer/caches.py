@@ -1,6 +1,7 @@
 """This module isolates caches of model replies.
 
-Each run finds the cache as it was before the baseline, with the replies that the run itself has added.
+Each run finds the entries that the cache had before the baseline, and the replies that the run itself has
+added.
 """
 
 import re

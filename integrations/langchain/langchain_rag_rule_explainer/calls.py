@@ -24,8 +24,8 @@ from .progressing import ProgressEvents
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionOptions:
-    """A ``QuestionOptions`` holds what a caller gives with an input: sources and a logged answer. The
-    fields mean the same as the parameters of ``RuleExplainer.explain`` with these names."""
+    """A ``QuestionOptions`` holds the sources and the logged answer that a caller gives together with an
+    input. The fields mean the same as the parameters of ``RuleExplainer.explain`` with these names."""
 
     documents: Sequence[DocumentLike] | None = None
     add_documents: Sequence[DocumentLike] = ()
@@ -66,10 +66,10 @@ class Calls:
     ) -> Call[Found]:
         """Returns a call for the input ``given``.
 
-        ``trace``: receives what tracers are told of the explanation; None for a new one. ``question``:
-        the sources and the logged answer that the caller gave; None for none. ``keywords``: keyword
-        arguments that every run of the application receives. Raises InvalidInput for a config, a keyword
-        or an option that cannot be used.
+        ``trace``: the object that collects the metadata of the explanation for tracers; None to make a
+        new object. ``question``: the sources and the logged answer that the caller gave; None for none.
+        ``keywords``: keyword arguments that every run of the application receives. Raises InvalidInput
+        for a config, a keyword or an option that cannot be used.
         """
         self._check(config, keywords or {})
         options = question or QuestionOptions()

@@ -104,7 +104,7 @@ def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def checkpoint_key(state: State, saver: object, config: Mapping[str, Any]) -> Hashable:
     """Returns the key of one checkpoint in a ``State`` (the content of stores before the baseline). The
-    key is the same in every run, so a replay finds what the baseline stored."""
+    key is the same in every run, so a replay finds the checkpoint that the baseline stored."""
     configurable = config.get("configurable", {})
     names = ("thread_id", "checkpoint_ns", "checkpoint_id")
     place = tuple(str(configurable.get(name) or "") for name in names)
@@ -232,9 +232,8 @@ def _put(saver: Any, found: Any) -> bool:
 
 
 def _birth(_name: str, method: Any) -> Any:
-    # If each run makes a new checkpointer, one made with equal arguments is treated as the same
-    # checkpointer in all runs. This would be wrong for checkpointers in memory, which may have equal
-    # arguments and different content.
+    # Two checkpointers that runs made with equal arguments count as the same checkpointer. This would be
+    # wrong for checkpointers in memory, whose content may differ although their arguments are equal.
     in_memory = method.__module__ == "langgraph.checkpoint.memory"
     return method if in_memory else births(state_of_current_run)(method)
 

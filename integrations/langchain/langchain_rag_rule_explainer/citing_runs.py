@@ -37,7 +37,7 @@ class CitingRuns(ExplainedRuns[Input, Output]):
     @showing(QuestionOptions, QuestionOptions)
     def explain_each(
         self,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         conditions: Sequence[PredicateLike],
         config: RunnableConfig | None = None,
         **kwargs: Any,
@@ -53,7 +53,7 @@ class CitingRuns(ExplainedRuns[Input, Output]):
     @showing(QuestionOptions, QuestionOptions)
     async def aexplain_each(
         self,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         conditions: Sequence[PredicateLike],
         config: RunnableConfig | None = None,
         **kwargs: Any,
@@ -68,7 +68,7 @@ class CitingRuns(ExplainedRuns[Input, Output]):
     @showing(QuestionOptions, QuestionOptions)
     async def aasked_by(
         self,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         ask: AskReplays[Value],
         config: RunnableConfig | None = None,
         **kwargs: Any,
@@ -92,7 +92,7 @@ class CitingRuns(ExplainedRuns[Input, Output]):
     @showing(QuestionOptions, QuestionOptions)
     def cite(
         self,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> CitedAnswer:
@@ -111,7 +111,7 @@ class CitingRuns(ExplainedRuns[Input, Output]):
     @showing(QuestionOptions, QuestionOptions)
     async def acite(
         self,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> CitedAnswer:

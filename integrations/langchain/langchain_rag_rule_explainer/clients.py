@@ -17,8 +17,9 @@ __all__ = ["INTERCEPTIONS", "ClientsBeside", "load_client_of", "tokens_of_both"]
 
 
 class ClientsBeside(ClientWatch):
-    """A ``ClientsBeside`` records the requests of one run that no model of LangChain sends. Their order
-    among those of LangChain's models is kept, as both are recorded in the same ``exchanges``."""
+    """A ``ClientsBeside`` records those requests of one run that the application sends by a client such
+    as OpenAI's, and not by a model of LangChain. Both kinds of requests are recorded in the same list
+    ``exchanges``, so their common order is kept."""
 
     def fault_beside(self, has_replies: bool) -> str:
         """Returns the reason why the replies cannot be used; empty if they can be used.
@@ -32,7 +33,8 @@ class ClientsBeside(ClientWatch):
 def tokens_of_both(
     own: Mapping[str, Mapping[str, int]], others: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, int]]:
-    """Returns the sums of the tokens that two watches counted, by model and kind."""
+    """Returns the tokens that LangChain's models spent (``own``) plus the tokens that other clients spent
+    (``others``), for each model and each kind of token."""
     found = {model: dict(counts) for model, counts in own.items()}
     for model, counts in others.items():
         known = found.setdefault(model, {})
@@ -41,11 +43,11 @@ def tokens_of_both(
 
 
 def load_client_of(application: object) -> None:
-    """Imports the client if code of the application imports it. If a run imported it, that run's requests
-    would not be recorded."""
+    """Imports the package ``openai`` if code of the application imports it. Requests of OpenAI's client
+    are recorded only if ``openai`` is imported before the run begins."""
     if "openai" in sys.modules:
         return
     codes = (own_code(function) for _, function in users_functions(Holdings(application)))
     if any("openai" in names_in(code) for code in codes):
         with suppress(ImportError):
-            import openai  # noqa: F401  # pyright: ignore[reportUnusedImport] -- loads it alone
+            import openai  # noqa: F401 # pyright: ignore[reportUnusedImport] -- the import itself is what is needed

@@ -1,6 +1,7 @@
 """This module records the replies of chat models. If only the next action of an agent is replayed
-(``replay_of="next_action"``), it returns the recorded replies to all requests before this action, which
-are then not sent. It also removes omitted turns and instructions from requests to models."""
+(``replay_of="next_action"``), the application gets the recorded replies to all requests before this
+action, and these requests are not sent. The module also removes omitted turns and instructions from
+requests to models."""
 
 import re
 from collections.abc import Callable
@@ -30,9 +31,9 @@ from .spoken_texts import whole_message
 
 
 def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
-    """Records the reply to a request. A replay can get the recorded reply without sending the request,
-    but only that of a chat model. ``run_id``: LangChain's id of the request. ``said``: the text and the
-    tool calls of the reply."""
+    """Records the reply to a request. A replay can get the recorded reply of a chat model without sending
+    the request. ``run_id``: LangChain's id of the request. ``said``: the text and the tool calls of the
+    reply."""
     is_chat = isinstance(reply, ChatGeneration) and isinstance(reply.message, AIMessage)
     note_reply(run_id, reply if is_chat else None, said)
 
@@ -92,9 +93,10 @@ class _EditedPrompt(ChatPromptValue):
 
 
 def with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Returns a function that makes the replacements of models' methods by ``wrapping``. Those of
-    ``generate`` and ``agenerate`` also remove omitted sources from requests that an application sends by
-    these methods, as an ``LLMChain`` does. Requests that it sends otherwise come here without them."""
+    """Returns a function that makes the replacements of models' methods by calling ``wrapping``. The
+    replacements of ``generate`` and ``agenerate`` also remove omitted sources from the messages. Some
+    applications, such as an ``LLMChain``, call these two methods directly. In requests by all other
+    methods, the sources have already been removed."""
 
     def replacing(name: str, method: Any) -> Any:
         noted = wrapping(name, method)
@@ -141,7 +143,7 @@ def _streams(_: str, method: Callable[..., bool]) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> bool:
         # If only the next action is replayed, models are not asked to stream. LangChain then requests
-        # whole replies, and a recorded reply can take the place of such a request.
+        # whole replies, and a replay can return a recorded reply in place of the request.
         return not ends_at_next_action() and method(self, *args, **kwargs)
 
     return call

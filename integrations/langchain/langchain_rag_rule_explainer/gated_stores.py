@@ -36,7 +36,7 @@ def gated_store(store: Any, shape: DocumentShape) -> Any:
         and inspect.isfunction(inspect.getattr_static(kind, name))
     )
 
-    def __getattr__(_self: object, name: str) -> Any:  # noqa: N807 -- a method of the class made below
+    def __getattr__(_self: object, name: str) -> Any:  # noqa: N807 -- it becomes a method of the class that is made below
         return getattr(store, name)
 
     methods = _Methods(store, shape)

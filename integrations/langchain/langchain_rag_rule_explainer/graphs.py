@@ -57,7 +57,7 @@ def unpaused(done: Explained[Any] | Unexplained[Any]) -> Explained[Any] | Unexpl
 
 def bound_with(application: Runnable[Any, Any], config: RunnableConfig) -> RunnableConfig:
     """Returns the config of a run, merged with the configs that ``with_config`` bound to the application.
-    Where both have a value, that of the run is used."""
+    If both have a value for the same key, the value of the run is used."""
     while isinstance(application, RunnableBinding):
         config, application = merge_configs(application.config, config), application.bound
     return config

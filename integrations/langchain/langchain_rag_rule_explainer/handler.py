@@ -55,7 +55,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
     def __init__(
         self, explainer: RuleExplainer[Any, Any], *, auto: bool = False, keep: int = 100
     ) -> None:
-        if not isinstance(explainer, RuleExplainer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(explainer, RuleExplainer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(
                 f"the explainer is {brief(explainer)}; give a RuleExplainer of the application"
             )
@@ -126,8 +126,8 @@ class RuleExplanationHandler(BaseCallbackHandler):
         return None if run is None or run.ended else run.recording
 
     def state_of(self, run_id: UUID | None) -> State | None:
-        """Returns what the application's stores and histories contained before the root run that contains
-        the run with this id.
+        """Returns the content that the application's stores and histories had before a root run. The root
+        run is the one that contains the run with this id.
 
         Returns None if this handler does not record the root run, if it has ended, or if ``run_id`` is
         None.

@@ -102,7 +102,7 @@ class HistoryOverlay(BaseChatMessageHistory):
         return self._held
 
     @property
-    def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride] -- a property, as in LangChain's own
+    def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride] -- LangChain's own histories also define it as a property
         """Returns the messages from before the baseline, together with the changes of this run."""
         own = self._own()
         # If ``messages`` is a property of the real class, changes to the list that it returns do not

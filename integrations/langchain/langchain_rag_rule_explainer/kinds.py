@@ -76,7 +76,7 @@ def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
         kind = type(cast("object", chain)).__name__
         if isinstance(chain, Coroutine):
             cast("Coroutine[Any, Any, Any]", chain).close()
-        called: Any = getattr(cast("object", chain), "__call__", None)  # noqa: B004 -- the method itself
+        called: Any = getattr(cast("object", chain), "__call__", None)  # noqa: B004 -- the method itself is needed, not whether it exists
         if inspect.isfunction(cast("object", chain)):
             chain = RunnableLambda(cast("Callable[[Any], Any]", chain))
         elif inspect.ismethod(called) and not isinstance(chain, Runnable):

@@ -41,7 +41,7 @@ def lasting_content(remembered: Any) -> Any:
     lasting = _Lasting()
     try:
         return [lasting.checkpoint(each) for each in saved]
-    except RecursionError:  # a value that contains itself, or that is nested too deeply
+    except RecursionError:  # raised for a value that contains itself, or that is nested too deeply
         return remembered
 
 

@@ -62,8 +62,8 @@ class _Operations(MethodsOverlay):
         # these new items, but the values in ``_before``.
         self._written: set[_ItemKey] = state.aside.setdefault(("written", key), set())
         self._own: dict[_ItemKey, Any] = {}
-        # Copies of the items in ``_before``. The application gets the copies, because it may change what
-        # it reads.
+        # Copies of the items in ``_before``. The application gets these copies, because it may change the
+        # items that it reads.
         self._read: dict[_ItemKey, Any] = {}
 
     @cached_property

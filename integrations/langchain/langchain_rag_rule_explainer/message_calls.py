@@ -63,8 +63,8 @@ class CallsOfModels:
     def note_step(name: object, metadata: Entries) -> None:
         """Records that a step of a graph begins, if the run that begins is a node of a graph.
 
-        ``name``: the name of the run. ``metadata``: the metadata of LangChain's event. They name the
-        same node iff the run is that node.
+        ``name``: the name of the run. ``metadata``: the metadata of LangChain's event. The run is a node
+        iff ``name`` is the name of the node in ``metadata``.
         """
         run = participation()
         if run is not None and name is not None and name == metadata.get("langgraph_node"):
@@ -94,7 +94,7 @@ def _results_in(messages: Sequence[BaseMessage]) -> Iterator[tuple[str, str]]:
 def _identified(message: AIMessage) -> Iterator[tuple[str, ToolCall]]:
     """Yields each tool call of a message, together with its id, which is empty if the call has none.
     Calls of tools that the provider itself has run are left out. If LangChain has found no call, yields
-    the one under OpenAI's old key ``function_call``."""
+    the call under OpenAI's old key ``function_call``."""
     calls: list[Entries] = [*message.tool_calls, *message.invalid_tool_calls]
     former = mapping_in(message.additional_kwargs.get("function_call"))
     if not calls and former:

@@ -1,4 +1,5 @@
-"""This module keeps LangChain from logging errors by which a replay or an estimate ends on purpose."""
+"""This module keeps LangChain from logging those errors with which this package ends a replay or an
+estimate on purpose."""
 
 import logging
 
@@ -10,8 +11,8 @@ _ENDING = (BeyondBaseline.__name__, NewToolCall.__name__)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    # LangChain logs a warning for an error in a callback. These errors end an estimate or a replay on
-    # purpose, so their warnings are dropped.
+    # LangChain logs a warning for an error in a callback. The errors that are looked for here end an
+    # estimate or a replay on purpose, so their warnings are dropped.
     message = record.getMessage()
     return not any(each in message for each in (repr(Enough()), *_ENDING))
 

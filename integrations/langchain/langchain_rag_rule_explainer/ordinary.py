@@ -26,8 +26,8 @@ class RecordsRuns(Protocol):
         ...
 
     def state_of(self, run_id: Any) -> State | None:
-        """Returns what the application's stores and histories contained before the root run that contains
-        the run with this id.
+        """Returns the content that the application's stores and histories had before a root run. The root
+        run is the one that contains the run with this id.
 
         Returns None if the handler does not record the root run, if it has ended, or if ``run_id`` is
         None.

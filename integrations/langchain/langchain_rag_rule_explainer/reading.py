@@ -41,7 +41,7 @@ def answer_in(output: Any) -> Answer:
     """Returns the answer in an output.
 
     The output may be a str or a message; a list of messages, whose answer is the last message that no
-    human wrote; a list of texts, whose answer is all texts, one a line; or a dict that has one of these
+    human wrote; a list of texts, whose answer is all texts, one per line; or a dict that has one of these
     under a usual key: "answer" and the like, else "generation", "response", "final_answer",
     "final_response" or "output_text", else "text".
 

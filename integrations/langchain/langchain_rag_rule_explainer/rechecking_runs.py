@@ -27,7 +27,7 @@ class RecheckingRuns(CitingRuns[Input, Output]):
     @showing_recheck_fields
     def recheck(
         self,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Recheck:
@@ -55,7 +55,7 @@ class RecheckingRuns(CitingRuns[Input, Output]):
     @showing_recheck_fields
     async def arecheck(
         self,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Recheck:

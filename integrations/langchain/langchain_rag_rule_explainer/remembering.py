@@ -65,7 +65,7 @@ def _inner(application: Runnable[Any, Any]) -> Any:
     while isinstance(inner, RunnableBinding):
         # pyright does not know the type of the Runnable inside a RunnableBinding.
         inner = inner.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return inner  # pyright: ignore[reportUnknownVariableType] -- as above
+    return inner  # pyright: ignore[reportUnknownVariableType] -- pyright does not know the type, as above
 
 
 def _with_history(application: Any) -> RunnableWithMessageHistory | None:

@@ -42,7 +42,7 @@ def _entry(name: str, method: Any) -> Any:
     """
 
     @wraps(method)
-    def invoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002 -- as LangChain's
+    def invoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002 -- LangChain's method has a parameter of this name
         def search(own: BaseRetriever = self) -> Any:
             return method(own, input, config, **kwargs)
 
@@ -56,7 +56,7 @@ def _entry(name: str, method: Any) -> Any:
         return ServedRetriever.standing_in_for(self, found).invoke(input, config)
 
     @wraps(method)
-    async def ainvoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002 -- as LangChain's
+    async def ainvoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002 -- LangChain's method has a parameter of this name
         def search(own: BaseRetriever = self) -> Any:
             return method(own, input, config, **kwargs)
 
@@ -78,8 +78,8 @@ def _call(
     """Returns the gate of the run in which the retriever is called, and the search request.
 
     A gate is the object that records retrievals, or returns recorded documents in their place. Returns
-    None if no gate is used, as outside of runs. ``again``: a function that makes the same search with the
-    retriever that it gets.
+    None if no gate is used, as outside of runs. ``again``: a function that gets a retriever, and makes
+    the same search with it.
     """
     part = None if isinstance(retriever, ServedRetriever) else current_part(retriever)
     if part is None:

@@ -136,7 +136,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         runnable = as_application(application, reads_answers=options.answer_of is not answer_in)
         if options.answer_of is answer_in and ends_in_parser(runnable):
             options = replace(options, answer_of=parsed_answer_in)
-        super().__init__(application=runnable, question_of=options.question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
+        super().__init__(application=runnable, question_of=options.question_of)  # pyright: ignore[reportCallIssue] -- the constructor that pydantic makes
         retrievers = tuple(map(instance_of, Manner.instances(options.retrievers)))
         self._manner = options.manner(settings, predicate, retrievers)
         sets_concurrency = "concurrency" in fields or options.settings not in (None, Settings())
@@ -160,7 +160,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
 
     def explain(
         self,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         config: RunnableConfig | None = None,
         *,
         documents: Sequence[DocumentLike] | None = None,
@@ -189,7 +189,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
 
     async def aexplain(
         self,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         config: RunnableConfig | None = None,
         *,
         documents: Sequence[DocumentLike] | None = None,
@@ -212,7 +212,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         self,
         antecedent: Iterable[str],
         kind: RuleKindLike,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Verification:
@@ -230,7 +230,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
         self,
         antecedent: Iterable[str],
         kind: RuleKindLike,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Verification:
@@ -243,7 +243,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
 
     def estimate(
         self,
-        input: Input,  # noqa: A002 -- as Runnable says
+        input: Input,  # noqa: A002 -- the base class Runnable has a parameter of this name
         config: RunnableConfig | None = None,
         *,
         documents: Sequence[DocumentLike] | None = None,

@@ -37,11 +37,11 @@ def _making(_: str, init: Any) -> Any:
 
 
 def _is_langchains(own: FrameType | None) -> bool:
-    """Returns True iff LangChain itself, and not a tool, is writing the result of a tool call, as its
-    middleware does for a rejected call.
+    """Returns True iff LangChain itself, and not a tool, is writing the result of a tool call.
+    LangChain's middleware, for example, writes the result of a rejected call.
 
     ``own``: the frame of the function that creates the message with the result; None if there is no
-    frame. The module of the code that called this function decides.
+    frame. Whether LangChain writes the result depends on the module that called this function.
     """
     caller = None if own is None else own.f_back
     if caller is None:

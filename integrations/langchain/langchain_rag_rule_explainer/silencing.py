@@ -34,11 +34,11 @@ baseline instead."""
 
 
 def with_bound_tracers(application: object, config: RunnableConfig | None) -> RunnableConfig | None:
-    """Returns the config, to which the tracers are added that ``with_config`` has bound to the
-    application. If there are none, returns the config unchanged (None if it is None).
+    """Returns a config that also has the tracers which ``with_config`` has bound to the application. If
+    no tracers are bound, returns the config unchanged (None if it is None).
 
-    The config is used for the run of the explanation. A bound tracer that it lacked would not receive
-    this run, and every replay would be a run without a parent in its traces.
+    The root run of the explanation uses the returned config. If the config lacked a bound tracer, this
+    tracer would not receive the root run, and would record each replay as a run without a parent.
     """
     if not isinstance(config, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance] -- a wrong config gets its error later
         return config

@@ -14,8 +14,8 @@ _REPEATED = frozenset({"tool_calls", "function_call"})
 _UNSENT = frozenset({"artifact", "usage_metadata"})
 """Fields of messages that no model is sent."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers"})
-"""Parameters of a call that change how the reply is sent, but not what the model reads. They are left out
-when two requests are compared."""
+"""Parameters of a call that change how the reply is sent, but not the text that the model reads. They are
+left out when two requests are compared."""
 
 
 def parameters(event: Mapping[str, Any]) -> str:

@@ -106,13 +106,13 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
 
 
 def _is_of_another(kwargs: Mapping[str, Any]) -> bool:
-    """Returns True iff a run of LangChain calls the tool, and this run is none of an explanation.
-    ``kwargs``: the keyword arguments of the tool's call."""
+    """Returns True iff a run of LangChain that belongs to no explanation calls the tool. ``kwargs``: the
+    keyword arguments of the tool's call."""
     manager = kwargs.get("callbacks")
     if getattr(manager, "parent_run_id", None) is None:
         manager = ensure_config().get("callbacks")
     if getattr(manager, "parent_run_id", None) is None:
-        return False  # code calls the tool itself
+        return False  # the application's code calls the tool itself
     tags = {*getattr(manager, "tags", ()), *getattr(manager, "inheritable_tags", ())}
     handlers = getattr(manager, "handlers", ())
     return not (tags & {BASELINE_TAG, REPLAY_TAG} or any(isinstance(each, Watch) for each in handlers))
@@ -184,11 +184,11 @@ def _has_conversation(result: Any) -> bool:
 
 
 def result_content(result: Any) -> ResultContent:
-    """Returns what a model is shown of a tool's result, without the artifact, which may hold texts of
-    omitted sources.
+    """Returns the part of a tool's result that a model is shown. The artifact is left out, because it may
+    hold texts of omitted sources.
 
-    This is the content of a tool message, or of the first tool message in LangGraph's ``Command`` (None
-    if the ``Command`` has none). Any other result is returned unchanged.
+    This part is the content of a tool message, or of the first tool message in LangGraph's ``Command``
+    (None if the ``Command`` has none). Any other result is returned unchanged.
     """
     if isinstance(result, ToolMessage):
         return ResultContent(_content_of(result), partial(_with_content, result))
@@ -240,8 +240,8 @@ def _fields_of(schema: Any) -> Any:
 
 
 def arguments_in(given: Any) -> Any:
-    """Returns the arguments in ``given``, the input of a tool: it is the arguments themselves, or a whole
-    tool call with them."""
+    """Returns the arguments in ``given``, the input of a tool. The input is either a dict of the
+    arguments, or a whole tool call that contains this dict."""
     entries = mapping_in(given)
     return entries["args"] if entries.get("type") == "tool_call" else given
 

@@ -39,7 +39,7 @@ from rag_rule_explainer.instrumentation.requests.source_recognition import Reque
 from rag_rule_explainer.instrumentation.requests.tools_in_use import tools_in_use
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 
-from . import news as _  # noqa: F401 -- it filters LangChain's log
+from . import news as _  # noqa: F401 -- importing it installs a filter of LangChain's log
 from .clients import ClientsBeside, tokens_of_both
 from .conversations import note_chat_reply, with_edits
 from .message_calls import CallsOfModels
@@ -55,7 +55,7 @@ class Watch(UsageMetadataCallbackHandler):
     it also records models that the application calls without a config.
     """
 
-    run_inline = True  # called in the context of the model's caller, where ``inside_retrieval`` is set
+    run_inline = True  # LangChain then calls this handler in the context of the model's caller
 
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
         super().__init__()
@@ -208,8 +208,8 @@ class Watch(UsageMetadataCallbackHandler):
             self._streams.end(kwargs.get("run_id"))
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
-        """Records what had arrived of the model's streamed replies that the application did not read to
-        their ends. Must be called at the end of the run.
+        """Records the arrived parts of the streamed replies that the application did not read to their
+        ends. Must be called at the end of the run.
 
         ``of_this_reader``: False to record all such replies; True to record only those that the current
         thread and task was reading.

@@ -107,8 +107,8 @@ def _is_async(name: str) -> bool:
 
 
 def _result(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns what a store usually returns for a write: the ids of added items, or True. A replay gets
-    this result, because its writes are not carried out."""
+    """Returns the usual result of a write to a vector store: the ids of added items, or True. A replay
+    gets this result, because its writes are not carried out."""
     if not re.match("a?(add|upsert|insert)", name):
         return True
     items: Any = args[0] if args else next(iter(kwargs.values()), ())

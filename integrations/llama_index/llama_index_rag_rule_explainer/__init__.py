@@ -3,7 +3,7 @@
 from rag_rule_explainer.errors import MissingExtra
 
 try:
-    import llama_index.core as _  # noqa: F401 -- to name the missing extra in the error
+    import llama_index.core as _  # noqa: F401 -- this import fails if the extra is not installed
 except ImportError as error:
     raise MissingExtra.naming("llama-index", "llama_index_rag_rule_explainer") from error
 

@@ -204,8 +204,9 @@ class LlamaIndexApplication(Application[Found]):
             # Some engines continue after a model failed, for example without the answer to a
             # sub-question. Their answer cannot be compared with the baseline's, so an error is raised.
             raise unusable(f"{MODEL_FAILED}: {failed[0]}", run.watch, passing=True)
-        # A replay without requests to models has no answer of a model. But if the first run has no
-        # requests either, the application does not report them, so nothing follows for the replay.
+        # A replay without requests to models has no answer of a model, so it is refused. But if the first
+        # run has no requests either, the application does not report its requests, and the replay is
+        # accepted.
         if first.watch.requests and not run.watch.requests:
             yield EMPTY_ANSWER
 

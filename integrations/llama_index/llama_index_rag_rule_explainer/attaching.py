@@ -91,8 +91,8 @@ def explained(
 
 
 def _kind_of(application: Any) -> type[Any]:
-    """Returns the class of the engine that runs. If the application is itself a class, of which every
-    run makes an engine, returns this class."""
+    """Returns the class of the engine that runs. If the application is itself a class, each run makes an
+    engine of this class, so this class is returned."""
     return application if isinstance(application, type) else type(application)
 
 
@@ -128,8 +128,8 @@ class ExplainedQueryEngine(BaseQueryEngine):
         response = StreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
-        # If the caller drops the response without reading it, another call must still be able to start
-        # in its place.
+        # An open response counts as a running call for ``concurrency``. If the caller drops the response
+        # without reading it, ``close`` makes it stop counting, so that another call can begin.
         weakref.finalize(response, begun.close)
         response.response_gen = cast("Any", pieces_with_rules(begun, response))
         return response

@@ -73,11 +73,11 @@ def _is_simple(store: object) -> bool:
 
 
 def _is_in_memory(store: object) -> bool:
-    """Returns True iff the store is in memory. A ``Memory`` that was made without a database has such
-    a store."""
+    """Returns True iff the store is in memory. A ``Memory`` that was made without a database keeps its
+    messages in such a store."""
     if not isinstance(store, SQLAlchemyChatStore):
         return False
-    engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- there is no public way
+    engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- no public attribute holds the engine
     uri = store.async_database_uri if engine is None else str(getattr(engine, "url", ""))
     return uri in ("sqlite+aiosqlite:///:memory:", "sqlite+aiosqlite://")
 

@@ -84,8 +84,7 @@ def _own(context: Any) -> dict[str, Any] | None:
         except RagRuleError:
             if not state.live:
                 raise
-            # In a run that the user made, the run itself must succeed. So the error is raised only after
-            # that run has ended.
+            # A run that the user made must succeed. So the error is raised only after this run has ended.
             state.before[key] = None
     if state.live:
         return None
@@ -128,7 +127,7 @@ def _restored(state: State, context: Any) -> Any:
     found = state.kept(_memory_key(context), lambda: None)
     try:
         with reading_real():
-            workflow = getattr(getattr(context, "_face", context), "_workflow")  # noqa: B009 -- no public way
+            workflow = getattr(getattr(context, "_face", context), "_workflow")  # noqa: B009 -- no public attribute holds the workflow
         own: Any = Context.from_dict(workflow, before)
         state.note_birth(own)
         if found is not None:

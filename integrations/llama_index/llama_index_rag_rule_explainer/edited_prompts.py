@@ -22,12 +22,12 @@ _MESSAGES = "messages"
 
 
 def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Returns a function that makes the replacement of a model's method from the method's name and the
-    method.
+    """Returns a function that gets the name of a model's method and the method, and returns the
+    replacement of the method.
 
     The replacement removes from the messages the sources that the current replay omits. If the baseline
     got a reply to the same request, it returns this reply. Otherwise it sends the request. ``wrapping``:
-    makes, from the same two arguments, the method that sends the request.
+    a function of the same two arguments; the method that it returns sends the request.
     """
 
     def made(name: str, method: Any) -> Any:

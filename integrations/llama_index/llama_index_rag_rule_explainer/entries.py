@@ -170,7 +170,7 @@ class Calling(Entry):
     @property
     @override
     def async_only(self) -> bool:
-        called = getattr(self.engine, "__call__", None)  # noqa: B004 -- the method, not whether it exists
+        called = getattr(self.engine, "__call__", None)  # noqa: B004 -- the method itself is needed, not whether it exists
         return inspect.iscoroutinefunction(self.engine) or inspect.iscoroutinefunction(called)
 
     @override

@@ -154,6 +154,6 @@ def _gated_tool(tool: FunctionTool, shape: Shape[Found]) -> FunctionTool:
     """Returns a copy of the tool whose functions are gated."""
     own = copy(tool)
     # There is no public way to exchange a tool's functions.
-    own._fn = gated_function(tool.fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage] -- no public way
-    own._async_fn = gated_function(tool.async_fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage] -- as above
+    own._fn = gated_function(tool.fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage] -- there is no public way to set the function
+    own._async_fn = gated_function(tool.async_fn, shape, asked_part)  # pyright: ignore[reportPrivateUsage] -- there is no public way to set the function
     return own

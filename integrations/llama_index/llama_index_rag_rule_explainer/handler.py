@@ -77,7 +77,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     _letting_go: Callable[[], object] | None = PrivateAttr(default=None)
 
     def __init__(self, explainer: RuleExplainer, *, auto: bool = False, keep: int = 100) -> None:
-        if not isinstance(explainer, RuleExplainer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(explainer, RuleExplainer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
             raise InvalidInput(f"the explainer is {brief(explainer)}; give a RuleExplainer of the engine")
         checked_flag("auto", auto)
         checked_whole("keep", keep, 1)
@@ -136,7 +136,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         if self._letting_go is not None:
             self._letting_go()
 
-    def handle(self, event: Any) -> None:  # noqa: ARG002 -- as event handlers are called
+    def handle(self, event: Any) -> None:  # noqa: ARG002 -- LlamaIndex calls event handlers with this argument
         """Adds an error to ``errors``: this is called iff a user wrongly used ``add_event_handler``."""
         wrong = InvalidInput("this is a span handler; add it with add_span_handler(handler)")
         self.errors.setdefault("", wrong)

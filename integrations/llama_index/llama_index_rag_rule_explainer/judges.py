@@ -67,7 +67,7 @@ def judge_of(llm: LLM, name: str | None = None) -> LLMJudge:
     API key. A judge whose model has no name has no default name. The LLM is called by ``chat`` in worker
     threads, so it works with any event loop. Raises InvalidInput if ``llm`` is not an LLM.
     """
-    if not isinstance(llm, LLM):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    if not isinstance(llm, LLM):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass values of other types
         raise InvalidInput(f"the judge is {type(llm).__name__}; give a LlamaIndex LLM")
     model = llm.metadata.model_name
     known = model if model and model != "unknown" else None

@@ -152,7 +152,7 @@ def _is_missing(store: object, collection: str) -> bool:
     reading it would create it."""
     if not isinstance(store, MutableMappingKVStore):
         return False
-    return collection not in store._collections_mappings  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType] -- there is no public way
+    return collection not in store._collections_mappings  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType] -- no public attribute holds the collections
 
 
 KEY_VALUE_STORE = ("llama_index.core.storage.kvstore.types", "BaseKVStore")

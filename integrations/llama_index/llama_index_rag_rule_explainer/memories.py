@@ -117,7 +117,7 @@ def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: 
         return (yield MADE)
     beside: Beside = state.own(_key(memory), Beside)
     # A run that the user made (no replay) writes its messages to the real memory. Replays must not find
-    # these messages, so ``_without`` removes them from what is read later.
+    # these messages, so ``_without`` removes them from the messages that are read later.
     wrote: list[ChatMessage] = state.before.setdefault(_key(memory, "wrote"), [])
     if not name.startswith("get"):
         given: Any = args[0] if args else next(iter(kwargs.values()), None)

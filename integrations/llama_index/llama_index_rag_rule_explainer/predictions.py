@@ -28,7 +28,7 @@ def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
     token = predictions_begun.set(begun)
     try:
         # A prediction may begin further predictions inside it. The first span belongs to the outermost
-        # one.
+        # prediction.
         yield None if watch is None else lambda text: watch.predicted(begun[0] if begun else None, text)
     finally:
         predictions_begun.reset(token)

@@ -43,7 +43,7 @@ class RecordedRun:
     def leave(self) -> None:
         """Removes the current context from the run, so that later calls in it are not recorded. The
         contexts copied from it stay part of the run."""
-        with suppress(ValueError):  # raised if the run began in a context of which this one is a copy
+        with suppress(ValueError):  # raised if this context is a copy of the one in which the run began
             self._joined.close()
 
     def end(self) -> None:

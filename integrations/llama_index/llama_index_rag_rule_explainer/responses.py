@@ -134,8 +134,8 @@ def _named_call(call: Any) -> tuple[object, object] | None:
 
 
 def is_refusal(response: ChatResponse | CompletionResponse) -> bool:
-    """Returns True iff a reply in OpenAI's protocol, or this chunk of one, is a refusal. It is read from
-    the raw response, because LlamaIndex does not report refusals."""
+    """Returns True iff a reply in OpenAI's protocol, or a chunk of such a reply, is a refusal. The
+    refusal is read from the raw response, because LlamaIndex does not report refusals."""
     messages = (each.get("message") or each.get("delta") for each in _choices(_raw(response)))
     return any(
         cast("Mapping[str, Any]", each).get("refusal") for each in messages if isinstance(each, Mapping)
@@ -157,7 +157,7 @@ _EVENTS_OF_BEDROCK = ({"contentBlockDelta"}, {"contentBlockStart"}, {"metadata"}
 
 def _always_reports(raw: Mapping[str, Any]) -> bool:
     """Returns True iff the reply is in one of OpenAI's protocols or of Bedrock. Complete replies of these
-    always have a finish reason, so one without it was cut off."""
+    providers always have a finish reason, so a reply without one was cut off."""
     if set(raw) in _EVENTS_OF_BEDROCK or {"ResponseMetadata", "output"} <= raw.keys():
         return True
     return "choices" in raw or str(raw.get("type")).startswith("response.")

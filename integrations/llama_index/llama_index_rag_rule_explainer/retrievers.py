@@ -202,8 +202,9 @@ def _said(query: Any) -> str:
 def _keys(retriever: Any, said: str) -> Keys:
     """Returns the keys by which a replay finds the recorded result of a retrieval.
 
-    The first key contains the identity of the retriever. The second key contains what it searches and its
-    settings, for applications that make a new retriever in each run.
+    The first key contains the identity of the retriever. The second key contains the object that the
+    retriever searches and the retriever's settings, for applications that make a new retriever in each
+    run.
     """
     settings = described([_setting(retriever, name) for name in _SETTINGS])
     same = id(retriever), own_texts(retriever), settings, said

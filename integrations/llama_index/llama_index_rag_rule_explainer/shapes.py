@@ -35,7 +35,7 @@ class Nodes:
         """Returns a copy of each node in a result; none if the result is None."""
         return [Found(copy_of(node)) for node in result or ()]
 
-    def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
+    def form(self, result: Any) -> object:  # noqa: ARG002 -- all shapes have this parameter
         """Returns an empty tuple, because all lists of nodes are built alike."""
         return ()
 
@@ -43,11 +43,11 @@ class Nodes:
         """Returns ``form`` itself, because the results of all requests are built alike."""
         return form
 
-    def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
+    def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- all shapes have this parameter
         """Returns a list with a copy of each node in ``found``."""
         return [copy_of(each.node) for each in found]
 
-    def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
+    def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- all shapes have this parameter
         """Returns False, because a list of nodes can be made without scores."""
         return False
 
@@ -70,7 +70,7 @@ class StoreResult:
             for node, score in zip(nodes, scores, strict=False)
         ]
 
-    def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
+    def form(self, result: Any) -> object:  # noqa: ARG002 -- all shapes have this parameter
         """Returns an empty tuple, because all results of stores are built alike."""
         return ()
 
@@ -78,7 +78,7 @@ class StoreResult:
         """Returns ``form`` itself, because the results of all requests are built alike."""
         return form
 
-    def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes
+    def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- all shapes have this parameter
         """Returns a store's result with these nodes, their similarities and their ids."""
         nodes = [copy_of(each.node) for each in found]
         return VectorStoreQueryResult(
@@ -89,7 +89,7 @@ class StoreResult:
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
         """Returns True iff at least one of the nodes has no similarity. A result of a store needs a
-        similarity for each node, so none can be made of these nodes."""
+        similarity for each node, so no result can be made of these nodes."""
         return any(each.node.score is None for each in found)
 
 
@@ -120,7 +120,7 @@ class Anything(ReadForm):
         """
         return self.reading.result([self._given(each) for each in found], form)
 
-    def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
+    def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- all shapes have this parameter
         """Returns False, because the result of a function can be made without scores."""
         return False
 

@@ -102,8 +102,8 @@ def note_answered(reason: Exception) -> None:
 
 
 def is_explained_so_far() -> bool:
-    """Returns True iff only the next action of the current first run is explained, that is, a reply of a
-    model. Then the run need not continue after this reply."""
+    """Returns True iff the current run is a first run of which only the next action, one reply of a
+    model, is explained. The run need not continue after this reply."""
     run, now = participation(), _run.get()
     return run is not None and run.conversation is not None and (now is None or not now[1])
 

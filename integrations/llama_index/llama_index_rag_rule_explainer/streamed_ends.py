@@ -2,7 +2,8 @@
 provider's client, reports it.
 
 LlamaIndex does not keep the refusals of OpenAI's protocol, and drops the event by which Bedrock reports
-the finish reason of a stream. Without these, a reply that was cut off would look whole.
+the finish reason of a stream. If this module did not record them, a reply that was cut off would look
+whole.
 """
 
 import threading
@@ -23,9 +24,9 @@ _Span: TypeAlias = str | None
 class EventsOfStream:
     """An ``EventsOfStream`` holds the events of one stream of Bedrock.
 
-    ``parts``: the events that were read. They are found by Python's ``id``, so they are kept: the id of
-    a deleted object could be given to another one. ``reason``: the finish reason; None until it has
-    arrived.
+    ``parts``: the events that were read. The events are found by Python's ``id``. The references keep the
+    events alive, because the id of a deleted event could be given to another object. ``reason``: the
+    finish reason; None until it has arrived.
     """
 
     stream: object

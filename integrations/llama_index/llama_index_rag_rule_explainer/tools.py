@@ -13,7 +13,7 @@ from typing import Any
 from llama_index.core.agent.workflow.multi_agent_workflow import handoff
 from llama_index.core.tools import FunctionTool, ToolOutput
 from llama_index_instrumentation.span import active_span_id
-from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs] -- it has none
+from workflows.runtime.types import results  # pyright: ignore[reportMissingTypeStubs] -- the package has none
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
@@ -73,11 +73,11 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-    """Records a tool call on the current run, and returns it as a ``UsedTool``. This says whether the
-    tool runs and, if not, which result the call gets.
+    """Records a tool call on the current run, and returns it as a ``UsedTool``. The ``UsedTool`` says
+    whether the tool runs and, if not, which result the call gets.
 
-    Returns None for two calls, which run without being recorded: a call that the tool makes of itself,
-    and a call outside of runs that ``late_use`` allows.
+    Returns None for two kinds of calls, which run without being recorded: a call that the tool makes of
+    itself, and a call outside of runs that ``late_use`` allows.
     """
     run = participation()
     called = str(tool.metadata.name)
@@ -94,8 +94,9 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
 
 
 def _is_of_another() -> bool:
-    """Returns True iff a run of LlamaIndex goes on in this context, such as a call of a user. It is none
-    of an explanation, because the context of such a run shows to which one it belongs."""
+    """Returns True iff a run of LlamaIndex that belongs to no explanation goes on in this context, such
+    as a run that a user started. The context of a run in an explanation shows to which explanation it
+    belongs."""
     return active_span_id.get() is not None
 
 
@@ -157,7 +158,7 @@ def _in_context(tool: Any) -> Any:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(None, lambda: context.run(function, *args, **kwargs))
 
-    own._async_fn = in_context  # pyright: ignore[reportPrivateUsage] -- there is no public way
+    own._async_fn = in_context  # pyright: ignore[reportPrivateUsage] -- there is no public way to set the function
     return own
 
 

@@ -32,8 +32,8 @@ _OURS = __name__.partition(".")[0]
 
 
 def _given(question: str, kept: str) -> None:
-    """Does nothing. Spans of this module are reported as calls of this function, so that they have its
-    arguments."""
+    """Does nothing. Each span of this module is reported as a call of this function, so that the span has
+    the arguments of the call."""
 
 
 _GIVEN = inspect.signature(_given)

@@ -134,7 +134,8 @@ class Watch:
         self._replied(reply.response, key, is_recorded=True)
 
     def take_event(self, event: Any) -> None:
-        """Records what an event of the dispatcher reports about models. All other events are ignored."""
+        """Records the requests and replies of models that an event of the dispatcher reports. Other
+        events are ignored."""
         if isinstance(event, (LLMChatStartEvent, LLMCompletionStartEvent)):
             self._starts(event)
         elif isinstance(event, LLMPredictStartEvent):
@@ -154,7 +155,7 @@ class Watch:
             self._fails(event.span_id, event.exception)
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
-        """Records what had arrived of the streams that the application did not read to their ends. Must
+        """Records the arrived parts of the streams that the application did not read to their ends. Must
         be called at the end of the run. ``of_this_reader``: True for only the streams that this thread
         and task has read."""
         self.clients.end_streams(of_this_reader=of_this_reader)

@@ -48,8 +48,9 @@ def _replied_by_http(body: Mapping[str, Any]) -> ModelReply | None:
 _HTTP = HttpProtocols(_is_posted_to_a_model, asked_in, edited_body, _replied_by_http, Streamed)
 _CLIENT = GeneratedClient(_asks_a_model, _asked, edited, _replied, Streamed)
 _ADDED_ALONE = re.compile("(?!)")
-"""A pattern that matches no name, so no method is replaced that the client's classes define themselves.
-They inherit ``request``, and get a method ``request`` of their own in its place (see ``added``)."""
+"""A pattern that matches no name. The client's classes ``OpenAI`` and ``AsyncOpenAI`` inherit
+``request``. So no method of theirs is replaced; instead each class gets a method ``request`` of its own
+(see ``added``)."""
 INTERCEPTIONS = (
     Interception("openai", "OpenAI", _ADDED_ALONE, _CLIENT.sending, added=("request",)),
     Interception("openai", "AsyncOpenAI", _ADDED_ALONE, _CLIENT.asending, added=("request",)),

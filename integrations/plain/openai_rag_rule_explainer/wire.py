@@ -98,7 +98,7 @@ def _as_choices(body: Entries) -> Entries:
     message = dict(mapping_in(body.get("message")) or {"content": body.get("response")})
     calls = enumerate(items_of_list(message.get("tool_calls")))
     message["tool_calls"] = [{**mapping_in(each), "index": place} for place, each in calls]
-    # Older releases give no reason.
+    # Older releases of Ollama send no ``done_reason``.
     reason = body.get("done_reason") or ("stop" if body["done"] else None)
     counts = {"prompt_tokens": body.get("prompt_eval_count"), "completion_tokens": body.get("eval_count")}
     choice = {"message": message, "delta": message, "finish_reason": reason}

@@ -1,8 +1,8 @@
 """This package explains, by rules, the answers of RAG applications that use no framework.
 
 The application wraps its searches in ``gate``, so that explanations see them. Requests to models are
-recorded if they are sent by the official OpenAI client, or by ``requests`` or ``httpx`` in its protocol;
-others if they are made by a function that ``model`` marks.
+recorded if they are sent by the official OpenAI client, or by ``requests`` or ``httpx`` in its protocol.
+Any other request is recorded if a function makes it that the user has marked by ``model``.
 """
 
 from rag_rule_explainer.instrumentation.outputs import Explained

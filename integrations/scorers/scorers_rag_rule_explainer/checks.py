@@ -39,9 +39,9 @@ def no_forbidden_rule(
     ``application``: the application, or "module:object". ``forbidden``: the condition that no answer may
     meet. ``max_size``: only rules with at most this number of documents count; None for any number.
     ``kind``: "retention" if answers fail because of documents that are retained, "omission" if they fail
-    because documents are omitted. ``limits``: what one score may spend, such as replays; if None, 300
-    replays, or 120 where an agent is explained (``source_kinds``, ``replay_of``). ``settings``: keywords
-    of ``RuleExplainer``.
+    because documents are omitted. ``limits``: the limits on the spending for one score, such as a number
+    of replays; if None, 300 replays, or 120 where an agent is explained (``source_kinds``,
+    ``replay_of``). ``settings``: keywords of ``RuleExplainer``.
 
     Raises InvalidInput for an application or for settings that cannot be used.
     """

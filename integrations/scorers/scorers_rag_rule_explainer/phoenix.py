@@ -15,7 +15,7 @@ def phoenix_evaluator(scorer: RuleScorer) -> Any:
     """
     evals = framework("phoenix.evals", "arize-phoenix-evals")
 
-    def evaluator(input: Any, output: Any = None, metadata: Any = None) -> Any:  # noqa: A002 -- a record's names
+    def evaluator(input: Any, output: Any = None, metadata: Any = None) -> Any:  # noqa: A002 -- Phoenix passes the entries of a record by these names
         scored = scorer.of_record(input, None, output, metadata)
         label = "undecided" if scored.undecided else "passed" if scored.value else "failed"
         return evals.Score(

@@ -1,2 +1,2 @@
-"""This package runs an audit on many machines by Ray. The machines share a PostgreSQL database with the
-paid answers, and with what the whole audit has spent."""
+"""This package runs an audit on many machines by Ray. The machines share a PostgreSQL database, which
+holds the paid answers and counts the spending of the whole audit."""

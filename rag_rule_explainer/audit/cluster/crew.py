@@ -74,7 +74,7 @@ class Crew:
             total = self._ray.cluster_resources().get("CPU", 1)
             actors = max(1, int(total // (self._cpus or 1)))
         self._actors = [
-            self._make.remote(self._job, self._plan, os.getcwd())  # noqa: PTH109 -- sent as a str
+            self._make.remote(self._job, self._plan, os.getcwd())  # noqa: PTH109 -- the path is sent to other machines as a str
             for _ in range(actors)
         ]
         self._starting = {_pending(each.state.remote()): each for each in self._actors}

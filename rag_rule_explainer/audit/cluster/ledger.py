@@ -1,6 +1,6 @@
-"""This module counts in PostgreSQL what all workers of an audit spend, and keeps the limits and rates of
-the whole audit there. They therefore hold for any number of machines, and also after a restart of the
-process that began the audit."""
+"""This module counts in PostgreSQL the spending of all workers of an audit, and keeps the limits and
+rates of the whole audit there. The limits and rates therefore hold for any number of machines, and also
+after a restart of the process that began the audit."""
 
 import threading
 from collections.abc import Callable
@@ -82,7 +82,7 @@ class LedgerPlan:
 
 
 class Ledger:
-    """A ``Ledger`` lets one process count and read what an audit has spent. It is the ``Meter`` of its
+    """A ``Ledger`` lets one process count and read the spending of an audit. It is the ``Meter`` of its
     workers.
 
     One thread asks the database for all runs that wait, in one round trip. Raises StoreFailed if the
@@ -114,7 +114,8 @@ class Ledger:
         return future
 
     def spend(self, tokens: int, cost: float) -> None:
-        """Adds what runs and judges have spent. The sum is written to the database within a second."""
+        """Adds tokens and cost that runs and judges have spent. The sum is written to the database within
+        a second."""
         with self._guard:
             self._tokens += tokens
             self._cost += cost
@@ -138,7 +139,7 @@ class Ledger:
         self._now(change, stopped=stopped)
 
     def close(self) -> None:
-        """Writes what was spent, and refuses all further runs."""
+        """Writes the latest spending to the database, and refuses all further runs."""
         self._closing = True
         self._queue.put(None)
         self._thread.join(10.0)
@@ -209,7 +210,7 @@ class Ledger:
                 _gap(rates.replays_per_minute), _gap(rates.tokens_per_minute),
             )
         )  # fmt: skip
-        statement = f"SELECT * FROM rag_rules_audit_begin('{self.plan.audit}', {given})"  # noqa: S608 -- checked
+        statement = f"SELECT * FROM rag_rules_audit_begin('{self.plan.audit}', {given})"  # noqa: S608 -- the values are numbers or NULL, and the audit's id was checked
         row = self._committed(lambda connection: connection.exec_driver_sql(statement).one())
         if row[0] is None:
             raise StoreFailed(

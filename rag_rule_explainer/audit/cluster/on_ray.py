@@ -88,9 +88,9 @@ class OnRay:
 
     @asynccontextmanager
     async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[Ledger, None]:
-        """Yields, for the block, the ``Ledger`` of the audit. It counts the runs of the application that
-        are made after those for the questions, together with these. So the audit's limits, and its limits
-        on speed (``rates``), hold for all runs together."""
+        """Yields, for the block, the ``Ledger`` of the audit. It counts further runs of the application
+        in addition to the runs for the questions. So the audit's limits, and its limits on speed
+        (``rates``), hold for all runs together."""
         seconds = job.limits.seconds
         left = None if seconds is None else max(0.0, seconds - (monotonic() - began))
         ledger = await asyncio.to_thread(Ledger, self._plan(job))

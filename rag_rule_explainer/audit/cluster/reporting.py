@@ -19,8 +19,8 @@ SECONDS_BETWEEN_REPORTS = 1.0
 
 @dataclass(slots=True)
 class AuditReporter:
-    """An ``AuditReporter`` shows in a progress bar how many questions are done, and what all workers
-    have spent. ``questions``: all questions that will be asked; only their number is used."""
+    """An ``AuditReporter`` shows in a progress bar how many questions are done, and the spending of all
+    workers. ``questions``: all questions that will be asked; only their number is used."""
 
     progress: Progress | None
     ledger: Ledger
@@ -42,7 +42,7 @@ class AuditReporter:
         """Makes a report if a second has passed since the last one."""
         if self.progress is None or monotonic() < self._due:
             return
-        with suppress(StoreFailed):  # what was spent is then shown by the next report
+        with suppress(StoreFailed):  # the next report then shows the spending
             self._spent = await asyncio.to_thread(self.ledger.spent)
         self._before = self._before or self._spent
         self._report(is_over=False)

@@ -28,7 +28,7 @@ class WorkerState(NamedTuple):
 
 class Worker:
     """A ``Worker`` explains questions in one process of a cluster. It is an actor of Ray. If it dies, Ray
-    restarts it, and it builds the application anew.
+    restarts it, and the new worker builds the application again.
 
     ``folder``: the working folder of the driver, the process that began the audit. If this machine has a
     folder with this path, applications can be imported from it.
@@ -61,7 +61,7 @@ class Worker:
         return await audited_answer(self._built(), self._job, question)
 
     async def finish(self) -> None:
-        """Writes what was spent, and closes the store and the ``Ledger``."""
+        """Writes the latest spending to the database, and closes the store and the ``Ledger``."""
         if self._ledger is not None:
             self._ledger.close()
         close_all()

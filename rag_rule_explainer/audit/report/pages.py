@@ -19,7 +19,7 @@ from ..result import Audit
 STYLES, SCRIPT = "audit.css", "audit.js"
 DOCUMENTS, QUESTIONS = "documents", "questions"
 MOST_ON_A_PAGE = 1000
-"""The largest number of entries of one list on a page. The tables have all of them."""
+"""The largest number of entries of one list on a page. The tables have all entries."""
 _LONGEST_NAME, _LONGEST_TITLE = 120, 100
 # 'self' allows the styles and the script if the pages come from a server. If a page is opened as a file,
 # 'self' may match nothing, so the scheme "file:" is allowed, too.
@@ -105,8 +105,8 @@ def _file(text: str) -> str:
 def page(title: str, body: Markup, up: str = "") -> str:
     """Returns a whole page. ``up``: the relative path from the page to the folder of the audit, such as
     "../"."""
-    return Markup(_PAGE).format(  # noqa: S704 -- a constant
-        policy=Markup(_POLICY),  # noqa: S704 -- a constant
+    return Markup(_PAGE).format(  # noqa: S704 -- the template is a constant of this module
+        policy=Markup(_POLICY),  # noqa: S704 -- the template is a constant of this module
         title=shortened(printable(title), _LONGEST_TITLE),
         up=up,
         styles=STYLES,

@@ -180,7 +180,7 @@ _KINDS: Mapping[str, Mapping[str, str]] = {
     },
     "pairs": {**dict.fromkeys(("document", "other", "relation"), "text"), "ids": "texts"},
 }
-"""The kind of each column of each table: a text, a list of texts, a number that may be no whole one, or a
+"""The kind of each column of each table: a text, a list of texts, a number that need not be whole, or a
 flag (True or False). Columns that are not listed here hold counts. A cell may be empty."""
 _ORDER: Mapping[str, tuple[str, ...]] = {
     "documents": (
@@ -220,8 +220,8 @@ def _has_arrow() -> bool:
 
 
 def _write_parquet(rows: list[TableRow], name: str, file: Path) -> None:
-    import pyarrow  # pyright: ignore[reportMissingTypeStubs] -- it has no types
-    from pyarrow import parquet  # pyright: ignore[reportMissingTypeStubs] -- it has no types
+    import pyarrow  # pyright: ignore[reportMissingTypeStubs] -- the package has no types
+    from pyarrow import parquet  # pyright: ignore[reportMissingTypeStubs] -- the package has no types
 
     arrow: Any = pyarrow
     types = {

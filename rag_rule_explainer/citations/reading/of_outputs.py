@@ -1,5 +1,5 @@
-"""This module finds the text and the citations in what an application returns: texts, messages, responses
-and dicts of LangChain, LlamaIndex, Haystack, Anthropic and OpenAI. It imports none of them."""
+"""This module finds the text and the citations in the output of an application: texts, messages,
+responses and dicts of LangChain, LlamaIndex, Haystack, Anthropic and OpenAI. It imports none of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

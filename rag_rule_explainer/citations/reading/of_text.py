@@ -221,8 +221,8 @@ def _by_pattern(text: str, shown: CitableSources, pattern: str) -> Iterator[Read
 
 
 def _named(name: str, shown: CitableSources) -> Sequence[Meaning]:
-    """Returns what a number, a range of numbers such as "2-4", or a name means: one ``Meaning`` for each
-    source."""
+    """Returns the meaning of a number, of a range of numbers such as "2-4", or of a name: one ``Meaning``
+    for each source."""
     numbers, by_name = _RANGE.fullmatch(name), shown.by_name(name)
     if numbers is None or by_name.sources:
         return [by_name]

@@ -54,7 +54,7 @@ class ServedApplication:
     folder: SavedFolder
 
     def estimate(self, asked: AskedOfServer) -> Estimate:
-        """Returns what it would cost to explain the answer. The application runs once for this, which
+        """Returns the estimated cost of explaining the answer. The application runs once for this, which
         counts as one replay. Raises InvalidInput if all replays are used, or if ``explain`` would refuse
         the limit."""
         most = asked.max_replays or self.allowance.each

@@ -70,7 +70,7 @@ async def called(work: Callable[[], Result], progress: CallProgress, send: SendP
         tasks.start_soon(_noting, cancelled)
         try:
             done.append(await to_thread.run_sync(work))
-        except Exception as error:  # raised below, because the group would wrap it in an ExceptionGroup
+        except Exception as error:  # raised below: the group would wrap it in an ExceptionGroup
             failed.append(error)
         tasks.cancel_scope.cancel()
     for error in failed:

@@ -1,4 +1,5 @@
-"""This module defines what the tools of the server return. Clients get their JSON Schemas."""
+"""This module defines the results that the tools of the server return. Clients get the JSON Schemas of
+these results."""
 
 from typing import Literal
 

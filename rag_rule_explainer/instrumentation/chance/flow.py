@@ -202,9 +202,9 @@ def _is_given(node: ast.Call) -> bool:
 
 
 def _deciding_parts(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[DrawnKind, ...]]]:
-    """Yields the parts of a node on whose values it depends what the code does next, such as the
-    condition of an ``if``. With each part, yields kinds of random values: if the part has a value of one
-    of these kinds, the decision depends on chance."""
+    """Yields the parts of a node that decide what the code does next, such as the condition of an ``if``.
+    With each part, yields kinds of random values: if the value of the part is of one of these kinds, the
+    decision depends on chance."""
     if isinstance(node, ast.Compare):
         # Two kinds of comparison are no decision by chance: ``is``, because it mostly tests for None, and
         # a random value is never None; and a test whether two ids are equal, because it mostly looks up

@@ -63,7 +63,8 @@ def drawn_by(function: Any, *, is_seeded: bool) -> DrawnKind | None:
     ):
         if any(function is each for each in known):
             return kind
-    # For functions of Cython, ``__module__`` may be a descriptor instead of a name, which tells nothing.
+    # For functions of Cython, ``__module__`` may be a descriptor instead of a name. A descriptor does not
+    # tell the module.
     module = cast("object", type(function).__module__)
     if isinstance(module, str) and is_users(module):
         return None  # reading the attribute would run the user's code

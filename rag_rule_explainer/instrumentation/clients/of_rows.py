@@ -35,7 +35,7 @@ class TableRows:
                 )
 
     @called_as("pgvector")
-    def __call__(self, *, text: str | int | None = None, id: str | int | None = None) -> "TableRows":  # noqa: A002 -- a column's usual name
+    def __call__(self, *, text: str | int | None = None, id: str | int | None = None) -> "TableRows":  # noqa: A002 -- the usual name of the id's column
         """Returns a client that reads the text and the id from these columns."""
         return replace(self, text=text, id=id)
 

@@ -1,4 +1,7 @@
-"""This module defines the interface of a client, which splits responses into items and rebuilds them."""
+"""This module defines ``Client``, which knows the responses of one kind of search client, as Qdrant's.
+
+A ``Client`` splits a response into its results (the items), and builds a response from some of them.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -118,7 +118,8 @@ def _keyed(text: str, starts: set[int]) -> Iterator[str]:
     keys = [mark[1].strip().lower() for mark in marks]
     if not marks or marks[0].start() not in starts:
         return
-    # All results are written in the same way. In code, "role: str" and "role = …" are no two of them.
+    # All results are written in the same way, so each mark consists of the key and the sign after it. In
+    # code, for example, "role: str" and "role = …" have different signs, so they are not two results.
     written = [(key, mark[0][-1]) for key, mark in zip(keys, marks, strict=True)]
     blocks = [place for place, each in enumerate(written) if each == written[0]]
     if len(blocks) > 1 and all(
@@ -150,7 +151,7 @@ def _listed(text: str, starts: set[int]) -> Iterator[str]:
         yield f"a list below {introduction[0].strip()!r}"
 
 
-def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- all functions in _SIGNS have it
+def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- all functions in _SIGNS have this parameter
     """Yields the names of sources at the end, or at the start, of each paragraph or line. ``starts`` is
     not used."""
     parts = [each.strip() for each in re.split(r"\n[ \t]*\n", text.strip())]

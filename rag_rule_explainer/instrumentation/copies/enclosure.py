@@ -93,8 +93,8 @@ class _Looking:
         self._seen: set[int] = set()
 
     def at_value(self, value: object) -> bool:
-        """Returns True iff code cannot store state outside of instances by this value. For example, it
-        cannot by a number, but it may by an unknown module."""
+        """Returns True iff code that uses this value cannot thereby store state outside of instances. A
+        number is such a value; an unknown module is not."""
         if isinstance(value, _CONSTANTS) or id(value) in self._seen:
             return True
         if isinstance(value, tuple):

@@ -1,10 +1,10 @@
-"""This module puts other code into functions for a while: code that first asks what is to be called. It
-then calls either the function as it was, or another function in its place.
+"""This module replaces the code of functions for some time. The new code asks a ``CodeGuard`` which
+function to call: the original function, or another one in its place.
 
-A function can be reached in many ways: by a class, by ``inspect.unwrap``, by ``vars()``, or by a variable
-of a module. All of them lead to the same function object, so its code is the one place that all calls
-pass. Signature, flags, name and lines stay the same. Functions that are running keep their code, and so
-do threads inside them.
+Other code can reach a function in many ways: through a class, by ``inspect.unwrap``, by ``vars()``, or
+through a variable of a module. All of these ways lead to the same function object. So every call is
+caught if the code of this object is replaced. The function's signature, flags, name and line numbers stay
+the same. Calls that are already running continue with the original code.
 """
 
 import ast
@@ -19,18 +19,20 @@ from weakref import WeakKeyDictionary
 from .recursion_limit import raise_limit, restore_limit
 
 Choosing = Callable[[FunctionType, tuple[Any, ...]], Any]
-"""A function that returns what is to be called in place of a guarded function. Its arguments are the
-function as it was, and the first argument of the call, if it has one that may be given by place."""
+"""A function that decides which function is called in place of a guarded function, and returns it. It
+gets the original function, and a tuple with the first positional argument of the call (empty if the
+function has no positional parameters)."""
 
 _HOOK = "\0guard"
 _LEFT_ALONE = inspect.CO_ITERABLE_COROUTINE | inspect.CO_ASYNC_GENERATOR
-"""Flags of functions that are not guarded. Nothing in Python passes on all that is sent to, raised in and
-closed on an async generator, as ``yield from`` does for a generator. No framework takes one as a tool."""
+"""Flags of functions that are not guarded, such as async generators. New code could not pass a call on to
+an async generator, because Python has no ``yield from`` for async generators. No framework accepts an
+async generator as a tool."""
 
 
 class CodeGuard:
-    """A ``CodeGuard`` stands as a constant in the code of one guarded function. ``code``: the function's
-    own code; ``plain``: a function with this code."""
+    """A ``CodeGuard`` decides what each call of one guarded function calls. It is a constant in the
+    function's new code. ``code``: the original code; ``plain``: a function with the original code."""
 
     __slots__ = ("_choosing", "code", "plain")
 
@@ -48,12 +50,13 @@ class CodeGuard:
         self.plain.__qualname__, self.plain.__module__ = function.__qualname__, function.__module__
 
     def chosen(self, *first: Any) -> Any:
-        """Returns what is to be called. ``first``: the first argument, if it may be given by place."""
+        """Returns the function that the current call must call. ``first``: the first positional argument
+        of the call; none if the function has no positional parameters."""
         return self._choosing(self.plain, first)
 
     def __reduce__(self) -> Any:
-        """Makes another process get a guard that calls the function as it was: no explanation goes on
-        there."""
+        """Returns what pickle needs to make this guard in another process. There, the guard calls the
+        original function, because no explanation runs in that process."""
         return _unguarded, (self.plain,)
 
 
@@ -85,8 +88,9 @@ class CodeGuards:
         self._lock = threading.RLock()
 
     def guard(self, function: FunctionType, choosing: Choosing, holder: object = None) -> None:
-        """Guards a function, unless its code cannot be replaced. If it is guarded already, ``choosing``
-        is not used."""
+        """Replaces the code of a function by code that asks ``choosing`` which function to call. Does
+        nothing if the code cannot be replaced. If the function is already guarded, the earlier
+        ``choosing`` stays. ``holder``: the object that needs the guard."""
         with self._lock:
             known = self._guarded.get(function)
             if known is not None and known.code is function.__code__:
@@ -101,8 +105,8 @@ class CodeGuards:
                     raise_limit()
 
     def restore(self, holder: object = None) -> None:
-        """Restores the functions that only this holder guards. A function whose code somebody else has
-        replaced meanwhile stays."""
+        """Restores the original code of the functions that only this holder guards. If other code has
+        meanwhile replaced the code of a function again, that function is left as it is."""
         with self._lock:
             for function, guarded in list(self._guarded.items()):
                 guarded.holders.discard(id(holder))
@@ -123,8 +127,8 @@ def _calls_itself(code: CodeType) -> bool:
 
 
 def _guarding(code: CodeType, guard: CodeGuard) -> CodeType | None:
-    """Returns code that calls what the guard chooses, with the parameters of ``code``; None if there is
-    none with the same flags and variables."""
+    """Returns new code with the parameters of ``code``; it calls the function that ``guard`` chooses.
+    Returns None if no new code would have the same flags and variables as ``code``."""
     made = None if code.co_flags & _LEFT_ALONE else _calling_hook(code)
     if made is None:
         return None
@@ -132,14 +136,15 @@ def _guarding(code: CodeType, guard: CodeGuard) -> CodeType | None:
     named: dict[str, Any] = {"co_name": code.co_name, "co_firstlineno": code.co_firstlineno}
     if hasattr(code, "co_qualname"):
         named["co_qualname"] = code.co_qualname
-    # The guard is the last constant too, where ``own_code`` finds it.
+    # ``own_code`` looks for the guard in the last constant, so the guard is added there as well.
     return made.replace(co_consts=(*consts, guard), **named)
 
 
 @lru_cache(maxsize=256)
 def _calling_hook(code: CodeType) -> CodeType | None:
-    """Returns code with the parameters of ``code`` that calls ``_HOOK``; None if it would be of another
-    kind, or have other free variables."""
+    """Returns new code with the parameters of ``code``; it calls the constant ``_HOOK``, which is later
+    replaced by a ``CodeGuard``. Returns None if the new code would have other flags or other free
+    variables than ``code``."""
     try:
         made = compile(_source(code), code.co_filename, "exec", dont_inherit=True)
         made = _code_in(_code_in(made))
@@ -163,8 +168,8 @@ def _code_in(code: CodeType) -> CodeType:
 
 
 def _source(code: CodeType) -> ast.Module:
-    """Returns a module with a function, in which a function stands that has the parameters and the free
-    variables of ``code``."""
+    """Returns the syntax tree of a module that defines an outer function with an inner function. The
+    inner function has the parameters and the free variables of ``code``."""
     signature, given, first = _parameters(code)
     call = f"{_HOOK!r}.chosen({first})({given})"
     head, body = "def", f"return {call}"
@@ -174,19 +179,21 @@ def _source(code: CodeType) -> ast.Module:
         body = f"return (yield from {call})"
     lines = ["def _rag_outer():"]
     lines += [f" {name} = None" for name in code.co_freevars]
-    # What follows the call is never reached. It makes the variables free ones of the inner function.
+    # The line after the call never runs. It only names the free variables, so that Python compiles them
+    # as free variables of the inner function.
     lines += [f" {head} _rag_inner({signature}):", f"  {body}"]
     lines += [f"  if 0: return_ = ({', '.join(code.co_freevars)},)"] if code.co_freevars else []
     tree = ast.parse("\n".join(lines))
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = code.co_firstlineno  # type: ignore[attr-defined]  # all have it
+            node.lineno = node.end_lineno = code.co_firstlineno  # type: ignore[attr-defined] # every such node has both
     return tree
 
 
 def _parameters(code: CodeType) -> tuple[str, str, str]:
-    """Returns three texts: the parameters of a function, without defaults; the arguments that pass them
-    on; and the first argument, empty if none may be given by place."""
+    """Returns three texts for the new code: the parameters of the function, without defaults; the
+    arguments that pass these parameters on; and the first positional argument (empty if there is none).
+    """
     count, only = code.co_argcount, code.co_kwonlyargcount
     names, keywords = code.co_varnames[:count], code.co_varnames[count : count + only]
     rest = list(code.co_varnames[count + only :])

@@ -1,7 +1,8 @@
-"""This module replaces methods of classes for several users at once, and restores the original methods.
+"""This module replaces methods of classes for several users (such as two integrations) at once, and
+restores the original methods.
 
-Two integrations may replace the same method, such as the one that starts a thread. Then the replacement
-of the second one calls that of the first one, and their explanations may end in any order.
+Two integrations may replace the same method, such as the one that starts a thread. The second replacement
+then calls the first one. The explanations of the two integrations may end in any order.
 """
 
 import threading
@@ -13,10 +14,11 @@ _lock = threading.RLock()
 
 @dataclass(slots=True, eq=False)
 class _Layer:
-    """A ``_Layer`` is a replacement that is in place.
+    """A ``_Layer`` is one replacement of a method.
 
-    ``user``: who made it. ``method``: what it replaces; None if the class itself did not define the
-    method. ``is_used``: False if it was taken off, but stays because another layer calls it.
+    ``user``: the object that replaced the method. ``method``: the replaced method, which may be an
+    earlier replacement; None if the class itself did not define the method. ``is_used``: False if the
+    user no longer needs the replacement. It then stays only because a later replacement calls it.
     """
 
     user: object
@@ -26,12 +28,13 @@ class _Layer:
 
 
 _layers: dict[tuple[type, str], list[_Layer]] = {}
-"""The layers of each replaced method, by its class and its name. The last one is called first."""
+"""The replacements of each method, by the class and the name of the method. The last one is called
+first."""
 
 
 def put_on(user: object, owner: type, name: str, method: Any, replacement: Any) -> None:
-    """Replaces the method ``name`` of the class ``owner`` for a user. ``method``: the present method;
-    None if the class itself does not define it."""
+    """Replaces the method ``name`` of the class ``owner`` by ``replacement``. ``user``: the object that
+    needs the replacement. ``method``: the present method; None if the class itself does not define it."""
     with _lock:
         _layers.setdefault((owner, name), []).append(_Layer(user, method, replacement))
         setattr(owner, name, replacement)
@@ -44,7 +47,7 @@ def is_put_on_again(user: object, owner: type, name: str) -> bool:
         return False
     with _lock:
         layers = _layers.get((owner, name), [])
-        # Other code may have set a method of its own, which need not call any layer.
+        # Other code may have set a method of its own, which need not call the replacements.
         if not layers or vars(owner).get(name) is not layers[-1].replacement:
             return False
         found = [each for each in layers if each.user is user]
@@ -54,8 +57,8 @@ def is_put_on_again(user: object, owner: type, name: str) -> bool:
 
 
 def take_off(user: object, owner: type, name: str) -> None:
-    """Ends a user's need of a replacement. As soon as no layer above it is needed either, the method is
-    restored."""
+    """Records that a user no longer needs a replacement. The replacement is removed as soon as no later
+    replacement calls it. After the last replacement, the class has its original method again."""
     with _lock:
         layers = _layers.get((owner, name), [])
         for each in layers:
@@ -67,8 +70,9 @@ def take_off(user: object, owner: type, name: str) -> None:
 
 
 def _restore(owner: type, name: str, layer: _Layer) -> None:
-    # A different library may have wrapped the replacement, which then cannot be removed. The replacement
-    # does no harm, because outside of a run it only calls the original method.
+    # Another library may have replaced the method afterwards with a method that calls this replacement.
+    # The replacement then cannot be removed. It does no harm, because outside of a run it only calls the
+    # original method.
     if vars(owner).get(name) is not layer.replacement:
         return
     if layer.method is None:

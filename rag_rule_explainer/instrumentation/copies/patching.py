@@ -75,8 +75,8 @@ def _with_subclasses(root: type) -> dict[type, None]:
 
 
 def _has_new_at(place: Root, known: dict[type, None]) -> bool:
-    """Returns True iff the root class or a subclass of it was loaded after ``known`` was made: the
-    classes that are known so far."""
+    """Returns True iff the root class or one of its subclasses was loaded after ``known`` was made.
+    ``known``: the classes that were found so far."""
     if place[0] not in sys.modules:
         return False
     root = _root_at(place)
@@ -100,7 +100,7 @@ def _inherited(owner: type, name: str, found: Any) -> Any:
 
     @wraps(found)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return getattr(super(owner, self), name)(*args, **kwargs)  # pyright: ignore[reportUnknownArgumentType] -- of any class
+        return getattr(super(owner, self), name)(*args, **kwargs)  # pyright: ignore[reportUnknownArgumentType] -- the attribute may be of any type
 
     return call
 
@@ -117,7 +117,7 @@ class Patches:
         for each in self._interceptions:
             self._at_root.setdefault(each.place, []).append(each)
         # The names of methods that match no pattern. They are stored because most classes have many
-        # method names in common, which are then not matched again.
+        # method names in common, and these names need not be matched again.
         self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
         # For the ``id()`` of each interception: the names of methods that its pattern matches, and those
         # that it does not match.
@@ -252,7 +252,7 @@ class Patches:
                 original.__func__(cls, **kwargs)
             self.wrap_loaded_classes()
 
-        # The parameters have no known types, because those of the replaced method have none.
+        # The parameters have no known types, because the parameters of the replaced method have none.
         hook: Any = classmethod(init_subclass)  # pyright: ignore[reportUnknownVariableType]
         put_on(self, root, _HOOK, original, hook)
 

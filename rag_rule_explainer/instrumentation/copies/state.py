@@ -1,5 +1,5 @@
-"""This module isolates the memory of an application, so that every replay reads what the baseline read.
-*Memory objects* are objects that store data between runs, such as a chat history.
+"""This module isolates the memory of an application, so that every replay reads the same content as the
+baseline. *Memory objects* are objects that store data between runs, such as a chat history.
 
 When the baseline first uses a memory object, its content is copied. A replay works on its own copy of
 this content, and its writes are dropped with this copy. For this, the integrations replace the methods of
@@ -100,8 +100,8 @@ class State:
         return content if self.edit is None else self.edit(content)
 
     def edit_attributes(self, thing: Any) -> Any:
-        """Removes the sources that the run omits from the attributes of ``thing``, which is one of the
-        run's own copies, and returns it."""
+        """Removes the sources that the run omits from the attributes of ``thing``, and returns ``thing``.
+        ``thing``: one of the run's own copies of objects."""
         if self.edit is None:
             return thing
         attributes: dict[str, Any] = getattr(thing, "__dict__", {})

@@ -27,7 +27,7 @@ _OPENING = frozenset({"open", "sqlite3.connect"})
 _MEMORIES = re.compile("Base(?:ChatMessageHistory|Memory|CheckpointSaver|Store|ChatStore|KVStore)")
 """Matches the names of the frameworks' base classes of memories."""
 _CALLERS = 12
-"""The number of calls, from the inside out, among which one of a memory's methods is searched for."""
+"""The number of innermost calls on the call stack among which a method of a memory is looked for."""
 _IMPORTING = "<frozen importlib._bootstrap_external>"
 _here = threading.local()
 
@@ -53,7 +53,7 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
         return
     # Python lists the folders in ``sys.path`` to find a module. This is ignored, because files may come
     # and go there for any reason. Reading the module's own file is a separate event.
-    if event == "os.listdir" and sys._getframe(1).f_code.co_filename == _IMPORTING:  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
+    if event == "os.listdir" and sys._getframe(1).f_code.co_filename == _IMPORTING:  # pyright: ignore[reportPrivateUsage] -- there is no public way to read the caller's frame
         return
     _here.busy = True
     try:
@@ -67,11 +67,11 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
 
 
 def _by_a_memory() -> bool:
-    """Returns True iff a memory of a framework opens the file: its messages lose the turns that a replay
-    omits, wherever they are stored."""
+    """Returns True iff a memory of a framework opens the file. Such a file is no shared state to report:
+    this package removes omitted turns from the memory's messages, wherever the memory stores them."""
     if current_state() is None:
         return True
-    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
+    frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- there is no public way to read the caller's frame
     for _ in range(_CALLERS):
         kinds = type(frame.f_locals.get("self")).__mro__
         if any(_MEMORIES.fullmatch(each.__name__) for each in kinds):

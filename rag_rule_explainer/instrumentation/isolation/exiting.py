@@ -60,7 +60,7 @@ class _Containing:
 
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
         # The event loop makes all its tasks by this factory, including tasks that belong to no replay.
-        # They stay unchanged.
+        # Tasks that belong to no replay stay unchanged.
         run = run_of_work()
         # Only the run of a replay has no ``trace``.
         if type(coro) is _COROUTINE and run is not None and run.trace is None:

@@ -27,8 +27,8 @@ class LastingWork:
             self._tasks.add(task)
 
     def begin(self) -> Callable[..., None]:
-        """Records one more piece of work. Returns a function, with any parameters, to call when this work
-        has ended."""
+        """Records one more piece of work. Returns a function that the caller must call when this work has
+        ended. This function accepts any arguments."""
         piece = object()
         self._going_on.add(piece)
         return partial(self._end, piece)

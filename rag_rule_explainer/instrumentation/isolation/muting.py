@@ -79,7 +79,7 @@ _users = 0
 def muting() -> Generator[None, None, None]:
     """Installs the filters for the duration of the block. Blocks may be nested, and may overlap in
     several threads."""
-    global _users  # noqa: PLW0603 -- there is one stdout
+    global _users  # noqa: PLW0603 -- the process has only one stdout to filter
     with _lock:
         _users += 1
         # Other code may redirect the stream during an explanation, for example a tool that reads what its

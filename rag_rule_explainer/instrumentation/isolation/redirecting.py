@@ -272,8 +272,8 @@ class Isolation:
         return kept[key]
 
     def keep(self, state: State, thing: Any) -> Any:
-        """Stores a copy of the object's current content, from which replays will start. If one is already
-        stored, keeps it. Returns the object's overlay, or None if it has no overlay."""
+        """Stores a copy of the object's current content, from which replays will start. If a copy is
+        already stored, that copy stays. Returns the object's overlay, or None if it has no overlay."""
         stand_in = self._stand_in(state, thing, "", keeping=True)
         return None if stand_in is None else stand_in.overlay
 

@@ -71,7 +71,7 @@ def waits_for_a_thread(run: object) -> bool:
     """Returns True iff the thread in which a run began now waits for another thread, such as a worker to
     which it gave a function."""
     _, began_in = _open.get(id(run), (None, 0))
-    frame = sys._current_frames().get(began_in)  # pyright: ignore[reportPrivateUsage] -- no public way
+    frame = sys._current_frames().get(began_in)  # pyright: ignore[reportPrivateUsage] -- there is no public way to read another thread's frame
     return frame is not None and frame.f_globals.get("__name__") == threading.__name__
 
 
@@ -118,9 +118,9 @@ def executing(run: object) -> Generator[None, None, None]:
 
 def current_task() -> Any:
     """Returns the task that runs in this thread; None if there is none."""
-    # In a thread without an event loop, the public function would raise an error, which is slow. So this
-    # checks first whether the thread has one.
-    loop = asyncio._get_running_loop()  # pyright: ignore[reportPrivateUsage] -- see above
+    # In a thread without an event loop, the public function would raise an error, which is slow. The
+    # private function returns None instead.
+    loop = asyncio._get_running_loop()  # pyright: ignore[reportPrivateUsage] -- the comment above says why
     return None if loop is None else asyncio.current_task(loop)
 
 

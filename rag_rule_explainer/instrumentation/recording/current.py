@@ -52,7 +52,7 @@ def taking_part(gate: GoingOn | None) -> Generator[None, None, None]:
 @contextmanager
 def rejoining(gate: AnyPart) -> Generator[None, None, None]:
     """Makes ``gate`` handle the searches of the block in a different context in which its run continues,
-    such as that of a thread. It is not closed at the end of the block, because the run goes on."""
+    such as that of a thread. ``gate`` is not closed at the end of the block, because the run goes on."""
     token = _going_on.set(gate)
     try:
         yield

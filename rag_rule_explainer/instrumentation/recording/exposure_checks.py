@@ -68,7 +68,7 @@ class ExposureChecks:
     notes: tuple[str, ...]
     """Remarks for the user about the scope."""
     sight: Sight
-    """Recognises the sources in requests."""
+    """The ``Sight`` that recognises the sources in requests."""
     on_no_retrieval: OnNoRetrieval = "error"
     unrecognised: frozenset[str] = frozenset()
     """The ids of sources that are known to be sent to a model, although ``sight`` does not recognise
@@ -276,15 +276,15 @@ class ExposureChecks:
         return unseen_needed(held_out, shown, that_found, answers)
 
     def _anew(self) -> str:
-        """Returns advice to a user whose application keeps the results of an earlier run. It is the last
-        sentence of some messages."""
+        """Returns advice to a user whose application keeps the results of an earlier run. The advice is
+        the last sentence of some messages."""
         made = f": {self.making}" if self.making else ""
         return f". If the application keeps what another run found, {_MAKE_ANEW}{made}"
 
 
 def _check_shown(orders: Iterable[Sequence[str]], wanted: Sequence[str]) -> None:
-    """Raises SourcesReordered if one of ``orders`` contradicts the order ``wanted``. Each is a list of
-    ids in the order in which a request shows the sources."""
+    """Raises SourcesReordered if one of ``orders`` contradicts the order ``wanted``. Each of these orders
+    is a list of ids in the order in which a request shows the sources."""
     for shown in orders:
         came = tuple(identity for identity in shown if identity in wanted)
         meant = tuple(identity for identity in wanted if identity in came)

@@ -97,8 +97,8 @@ def opened_searches(
 
 def named_as(known: Sequence[Source], sources: Sequence[Source]) -> dict[str, Source]:
     """Returns the equal source in ``known`` for each of ``sources``, by the id in ``sources``. Leaves out
-    sources that have none. The two ids may differ, because the id of a document can depend on the other
-    documents of the same result."""
+    sources that have no equal source. The two ids may differ, because the id of a document can depend on
+    the other documents of the same result."""
     same = {(each.id, each.text): each for each in known}
     named = {each.id: same[each.id, each.text] for each in sources if (each.id, each.text) in same}
     taken = {each.id for each in named.values()}

@@ -63,10 +63,10 @@ class Recording(Gate, Generic[Item]):
         inside: Sequence[Retrieval[Item]] = (),
     ) -> None:
         """Records the result of a retrieval. ``keys``: the keys that identify the retrieval; ``items``:
-        the documents found. ``retriever``: the object that was called. ``form``: what is needed to build
-        a result of the same kind, such as its type. ``began``: the number that ``begin`` returned for the
-        retrieval. ``callers``: the user's functions that called it. ``inside``: the retrievals inside it.
-        """
+        the documents found. ``retriever``: the object that was called. ``form``: the data from which a
+        result of the same kind can be built, such as its type. ``began``: the number that ``begin``
+        returned for the retrieval. ``callers``: the user's functions that called it. ``inside``: the
+        retrievals inside it."""
         with self._lock:
             ended = moment()
             start = ended if began is None else began

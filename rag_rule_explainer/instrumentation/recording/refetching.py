@@ -26,7 +26,7 @@ ADDED_LAST = "added documents stand after the retrieved ones: where they would r
 @dataclass(slots=True)
 class Refetch:
     """A ``Refetch`` describes the change of the corpus for the first run of one call, and records which
-    documents of this change searches found.
+    documents of this change were found by searches.
 
     ``remarks``: sentences for the user. ``seen``: the ids and names of the documents of the change that a
     search found.
@@ -66,8 +66,8 @@ class Refetching(Generic[Item]):
         self._brought = brought
 
     def changed(self, found: Sequence[Item]) -> ChangedItems:
-        """Returns the items that the same search would find in the changed corpus, in the order of
-        ``found``."""
+        """Returns the items that the same search would find in the changed corpus. ``found``: the items
+        that it found before the change. An item that replaces another one has its position."""
         change = self.refetch.change
         items, missing, replaced = list[Item](), 0, 0
         for item, source in zip(found, self._identify([found])[0], strict=True):

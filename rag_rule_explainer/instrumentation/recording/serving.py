@@ -70,10 +70,11 @@ class Serving(Gate, Generic[Item]):
         n-th result. If it is unknown which result this is, returns the items of all of them, and sets
         ``undecided``. Raises the error that the retrieval raised in the baseline, if it raised one.
 
-        The option ``on_new_query`` decides what a query gets that the baseline did not make: an error
+        If the baseline did not make the query, the option ``on_new_query`` decides the result: an error
         (UnknownQuery), or the result of a real search. Returns None if the caller must make this search.
         The caller passes its result to ``settled`` if ``serves_what_is_kept``, otherwise to ``filtered``.
-        ``keys``: the keys of the retrieval; ``asked``: its query, for messages."""
+        ``keys``: the keys of the retrieval; ``asked``: its query, for messages.
+        """
         with self._lock:
             self.served += 1
             if self._captured.any_query:
@@ -142,8 +143,8 @@ class Serving(Gate, Generic[Item]):
 
     @property
     def may_search_less(self) -> bool:
-        """Returns True iff sources may be missing only because the application did not search for them
-        after the results of its earlier searches.
+        """Returns True iff missing sources may have a harmless reason: the application got the results of
+        its earlier searches, and then did not search for further sources.
 
         This requires that a replay on all sources has made all searches of the baseline. Otherwise, the
         application may have kept the results of an earlier run, so that it does not search again.

@@ -69,9 +69,9 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
 def _other_places(
     text: str, before: Sequence[Reading], units: Sequence[Source], known: Set[str]
 ) -> tuple[dict[str, int], frozenset[str]]:
-    """Returns the positions in ``text`` of the sources that are not in ``known``: the number of words
-    before each, by id. Also returns the ids of those found sources that have the same text as another
-    source.
+    """Returns the positions in ``text`` of the sources that are not in ``known``, by id. A position is
+    the number of words before the source. Also returns the ids of those sources with a position whose
+    text is equal to the text of another source.
 
     Leaves out a source if its whole text is not in ``text``, or only inside a longer source. Also leaves
     out a source if the number of its occurrences in ``text`` is not the number of sources with its text.

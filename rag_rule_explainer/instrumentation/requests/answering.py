@@ -38,7 +38,7 @@ class Answers:
     Thread-safe."""
 
     steady: Steady
-    """Replaces the parts of texts that change in every run."""
+    """A function that replaces the parts of a text that change in every run, such as dates."""
     repeats: bool = False
     """True if a replay on all sources gave the baseline's answer; only then is a different answer a sign
     of state that an earlier run left."""

@@ -136,10 +136,10 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """Returns the words that the answer quotes from a source. A word counts as quoted if it follows
-        the same word in a source as in the answer. It may be only the beginning of the word in the
-        source, because a quotation may break off: "per calc" is quoted from "per calcium". ``line``: the
-        words of the answer in one line."""
+        """Returns the words that the answer quotes from a source. A word of the answer counts as quoted
+        if a source has the same word, with the same word before it. The word in the answer may be only
+        the beginning of the word in the source, because a quotation may break off: "per calc" is quoted
+        from "per calcium". ``line``: the words of the answer in one line."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)

@@ -46,8 +46,8 @@ class MadeTexts:
     """This class stores the texts that runs made (replies of models, results of tools and answers), and
     finds them in the requests of other runs. Thread-safe."""
 
-    # Each value is the moment at which a run first made this text, and the run's name. The keys of
-    # ``_long`` are eight words in a row; the keys of ``_short`` are the words of a shorter text.
+    # Each value is the moment at which a run first made the text in the key, and the name of this run. A
+    # key of ``_long`` is eight words in a row; a key of ``_short`` is the words of a shorter text.
     _long: dict[Stretch, tuple[int, str]] = field(default_factory=dict[Stretch, tuple[int, str]])
     _short: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     _noted: set[str] = field(default_factory=set[str])

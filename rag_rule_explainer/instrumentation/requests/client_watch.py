@@ -104,8 +104,8 @@ class JoinedChunks(Protocol):
 
 @dataclass(slots=True, eq=False)
 class RunRecord:
-    """A ``RunRecord`` stores what one run's models were sent and replied. ``said``: the replies by their
-    keys; ``failures``: the errors that models raised; ``spent``: the tokens by model and kind."""
+    """A ``RunRecord`` stores one run's requests to models, and the replies. ``said``: the replies by
+    their keys; ``failures``: the errors that models raised; ``spent``: the tokens by model and kind."""
 
     exchanges: Exchanges = field(default_factory=Exchanges)
     said: dict[object, Said] = field(default_factory=dict[object, Said])
@@ -118,8 +118,8 @@ class ClientWatch:
     unusable, for example because it was cut off.
 
     ``accepts``: finish reasons (the reasons why a model stopped) with which the user accepts a reply.
-    ``failures``: the errors that models raised, even if the application caught them. ``record``: where
-    requests and replies are stored, if a framework's own watch stores its models' there as well.
+    ``failures``: the errors that models raised, even if the application caught them. ``record``: the
+    ``RunRecord`` for requests and replies, which a framework's own watch may share.
     """
 
     def __init__(self, *, accepts: Collection[str] = (), record: RunRecord | None = None) -> None:
@@ -148,7 +148,7 @@ class ClientWatch:
         return list({**self._said, **self.arrived_so_far()}.values())
 
     def arrived_so_far(self) -> dict[object, Said]:
-        """Returns what has arrived of the streamed replies that have not ended, by their keys."""
+        """Returns the arrived parts of the streamed replies that have not ended, by their keys."""
         return {key: self._left(key, each) for key, each in self.streams.open()}
 
     @property
@@ -287,7 +287,7 @@ def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
     finally:
         watch.end_streams()
         run = participation()
-        if run is not None and run.bound is not None:  # a replay, whose answer has been read by now
+        if run is not None and run.bound is not None:  # this run is a replay whose answer was read
             watch.streams.close()
         # The garbage collector may close an abandoned stream in a different context. The variable cannot
         # be reset there, and the ValueError is ignored.

@@ -106,8 +106,8 @@ class Course:
         return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
 
     def answered_otherwise(self, other: "Course") -> bool:
-        """Returns True iff both runs made some request in common, and the run ``other`` got a reply to it
-        that this run did not get."""
+        """Returns True iff both runs sent the same request, and the run ``other`` got a reply to it that
+        this run did not get."""
         known: dict[str, set[str]] = {}
         for step in self.steps:
             known.setdefault(step.request, set()).add(step.reply)
@@ -188,8 +188,8 @@ class Difference(NamedTuple):
 
 
 def difference(first: Course, other: Course) -> Difference | None:
-    """Returns the first request in which two courses differ; None if they are equal. A difference that a
-    different earlier reply explains does not count."""
+    """Returns the first request in which two courses differ; None if they are equal. A difference does
+    not count if an earlier reply also differed, because this reply explains it."""
     left = list(range(len(first.steps)))
     same: set[int] = set()
     alone = False
@@ -261,10 +261,10 @@ def _nearest(first: Course, left: Sequence[int], place: int) -> str | None:
     """Returns a request of the first run, for a message that compares it with an unexpected request of
     the other run.
 
-    This is the first run's request at the same position, if the other run did not make it; otherwise the
-    first of those in ``left``. Returns None if there is none, and an empty text if the texts are unknown.
-    ``left``: the positions of the first run's requests that the other run did not make. ``place``: the
-    position of the unexpected request.
+    If the other run did not make the first run's request at the same position, returns that request;
+    otherwise returns the first of those in ``left``. Returns None if there is none, and an empty text if
+    the texts are unknown. ``left``: the positions of the first run's requests that the other run did not
+    make. ``place``: the position of the unexpected request.
     """
     if not first.texts:
         return ""

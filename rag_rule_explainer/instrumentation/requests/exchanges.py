@@ -94,7 +94,7 @@ class Exchanges:
 
     def ask(self, key: Hashable, text: str, sent: str) -> None:
         """Records a request. Raises an error if a function in ``before_sending`` does. ``key``: any value
-        by which ``reply`` finds the request. ``text``: the text of the messages; ``sent``: the same with
+        by which ``reply`` finds the request. ``text``: the text of the messages; ``sent``: this text with
         roles, tool calls and parameters."""
         with self._guard:
             after = tuple(self._replied)

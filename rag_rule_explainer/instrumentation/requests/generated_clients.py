@@ -25,7 +25,8 @@ _client_sends: ContextVar[bool] = ContextVar("rag_rule_client_sends", default=Fa
 
 @contextmanager
 def sent_by_client() -> Generator[None, None, None]:
-    """Marks what is sent in the block as part of a request that is recorded already."""
+    """Marks every HTTP request that is sent in the block as part of a request that was already recorded,
+    so that it is not recorded a second time."""
     token = _client_sends.set(True)
     try:
         yield
@@ -34,7 +35,8 @@ def sent_by_client() -> Generator[None, None, None]:
 
 
 def is_sent_by_client() -> bool:
-    """Returns True iff what is sent now belongs to a request that is recorded already."""
+    """Returns True iff an HTTP request that is sent now is part of a request to a model that was already
+    recorded."""
     return _client_sends.get()
 
 
@@ -99,9 +101,9 @@ class GeneratedClient:
         return sent
 
     def _asking(self, client: object, options: Any) -> _Asking | None:
-        """Records the request with these options, and returns it. Returns None, and records nothing,
-        outside of runs, for a request that asks no model, and inside of another call that is recorded,
-        such as that of a framework's model."""
+        """Records the request with these options, and returns it. Returns None, and records nothing, in
+        three cases: outside of runs; for a request that asks no model; and inside another call that is
+        already recorded, such as a call of a framework's model."""
         watch = current_watch()
         inside = is_sent_by_client() or not is_within_no_model()
         if watch is None or inside or not self.asks_a_model(options):
@@ -121,7 +123,7 @@ class GeneratedClient:
             if reply is not None:
                 note_reply(asking.key, result, reply.said)
                 asking.watch.replied(asking.key, reply)
-            elif hasattr(result, "http_response"):  # a raw response, whose body is not yet read
+            elif hasattr(result, "http_response"):  # this is a raw response, whose body is not yet read
                 unread = ReplyByHttp(asking.watch, asking.key, self.joined(), self.replied)
                 unread.follow(result.http_response, is_async=is_async)
         else:
@@ -213,8 +215,9 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStream:
-    """A ``RecordedStream`` is what the application read of a stream. ``stream``: the client's object;
-    ``chunks``: the chunks that it yielded; ``is_whole``: True iff the stream was read to its end."""
+    """A ``RecordedStream`` holds the part of a stream that the application has read. ``stream``: the
+    client's object; ``chunks``: the chunks that it yielded; ``is_whole``: True iff the stream was read to
+    its end."""
 
     stream: Any
     chunks: tuple[Any, ...]

@@ -21,7 +21,8 @@ from .http_replies import ReplyByHttp, object_in
 from .nested_calls import is_within_no_model
 
 _ADDED_ALONE = re.compile("(?!)")
-"""A pattern that matches no name, so that subclasses keep methods of their own, which call these."""
+"""A pattern that matches no name. A subclass that defines its own ``send`` keeps it, because that method
+calls the replaced ``send`` of the root class."""
 _BOTH = ("httpx", "httpx2")
 _FAILED = 400
 _LONGEST = 200
@@ -51,7 +52,8 @@ class HttpProtocols:
 
     @property
     def interceptions(self) -> list[Interception]:
-        """Returns the methods that are replaced: those by which the libraries send every request."""
+        """Returns the interceptions that replace ``send`` of ``requests.Session`` and of the clients of
+        ``httpx``. These libraries send every request by this method."""
         return [
             self._interception("requests", "Session", self._sending),
             *(self._interception(name, "Client", self._sending) for name in _BOTH),
@@ -87,8 +89,9 @@ class HttpProtocols:
         return sent
 
     def _asking(self, request: Any) -> _Asking | None:
-        """Records the request, and returns it. Returns None, and records nothing, outside of runs, for a
-        request that asks no model, and where a client sends it that has recorded it itself."""
+        """Records a request to a model, and returns it. Returns None, and records nothing, in three
+        cases: outside of runs; for a request that asks no model; and if a client such as OpenAI's sends
+        the request, because the request was then already recorded."""
         watch = current_watch()
         if watch is None or is_sent_by_client() or not is_within_no_model():
             return None
@@ -100,7 +103,8 @@ class HttpProtocols:
         return _Asking(watch, key, request if edited is body else _with_body(request, edited))
 
     def _answered(self, asking: _Asking, response: Any, *, streams: Any, is_async: bool) -> Any:
-        """Returns the response, and records the reply in it: a stream while the application reads it."""
+        """Returns the response, and records the model's reply in it. If the response is a stream, the
+        reply is recorded while the application reads the stream."""
         if response.status_code >= _FAILED:
             said = "" if streams else response.text[:_LONGEST]
             asking.watch.failures.append(f"HTTP {response.status_code} {said}".strip())
@@ -118,7 +122,7 @@ def _body_of(request: Any) -> Mapping[str, Any] | None:
     """Returns the JSON object that a request posts; None if it posts none."""
     if request.method.upper() != "POST":
         return None
-    # The body of a request that is made of a stream cannot be read twice.
+    # The body of a streamed request can be read only once, so reading it here raises an error.
     with suppress(Exception):
         return object_in(request.content if hasattr(request, "content") else request.body)
     return None

@@ -9,7 +9,7 @@ from ..beginnings import note_reply
 from .client_watch import ClientWatch, JoinedChunks, ModelReply
 
 _ENDS = b"[DONE]"
-"""The last event of a stream, after which nothing comes."""
+"""The data of the last event of a stream."""
 
 
 @dataclass(slots=True, eq=False)
@@ -17,8 +17,9 @@ class ReplyByHttp:
     """A ``ReplyByHttp`` records a reply while the application reads it: one JSON value, or a stream of
     server-sent events or of lines of JSON.
 
-    ``watch``, ``key``: what recorded the request, and the key that it gave. ``joined``: joins the JSON
-    values of a stream. ``replied``: reads the reply from a single JSON value; None if it is no reply.
+    ``watch``: the ``ClientWatch`` that recorded the request; ``key``: the key that it gave the request.
+    ``joined``: joins the JSON values of a stream. ``replied``: reads the reply from a single JSON value;
+    None if it is no reply.
     """
 
     watch: ClientWatch
@@ -72,18 +73,20 @@ class ReplyByHttp:
             self.joined.is_partial = False
         else:
             self._whole = self.replied(body)
-            if self._whole is None:  # another service has such an address as well
+            if self._whole is None:  # The reply of another service, whose URL looks like that of a model
                 self.watch.streams.end(self.key)
                 return
         self.note_left()
         self.watch.end_stream(self.key, self)
 
     def note_left(self) -> None:
-        """Records that no replay can get this reply from the record."""
+        """Records the reply's text and tool calls for the explanation. The reply itself is not recorded,
+        so no replay can get it in place of a request."""
         note_reply(self.key, None, self.reply().said)
 
     def follow(self, response: Any, *, is_async: bool) -> None:
-        """Makes a response whose body is not yet read record what the application reads of it."""
+        """Replaces the method by which the application reads the body of a response. The replacement
+        records each part that the application reads. The body must not have been read yet."""
         name = "aiter_bytes" if is_async else "iter_bytes"
         name = name if hasattr(response, name) else "iter_content"
         pieces = getattr(response, name)
@@ -110,7 +113,7 @@ class ReplyByHttp:
 
 
 def object_in(written: Any) -> Mapping[str, Any] | None:
-    """Returns the JSON object in a text or in bytes; None if there is no single one."""
+    """Returns the JSON object that a text or bytes consist of; None if they are anything else."""
     if not isinstance(written, (str, bytes)) or written.strip()[:1] not in {"{", b"{"}:
         return None
     try:

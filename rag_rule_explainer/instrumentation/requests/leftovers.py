@@ -84,7 +84,7 @@ class Leftovers:
     def look(self, after: Holdings) -> None:
         """Compares ``after``, the application's state after the baseline, with its state before. If the
         state has a new text that comes from a source, requests are searched for this text from now on,
-        even if it is very short. Only the first call does anything."""
+        even if it is very short. Later calls do nothing."""
         with self._lock:
             if self._looked or self._marks is None:
                 return
@@ -103,7 +103,7 @@ class Leftovers:
         self, exchanges: Iterable[Exchange], kept: Sequence[Source], made: Sequence[str]
     ) -> Leftover | None:
         """Returns a text in a request that identifies an omitted source; None if there is none. Prefers a
-        text for which it is known which object of the application has it.
+        text if the object of the application that holds it is known.
 
         Never returns a text that the application had before the baseline, a text of the run's input, or
         one of ``made``: texts that the run made, used as a query, or may remember. ``kept``: the retained

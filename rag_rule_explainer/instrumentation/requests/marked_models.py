@@ -27,12 +27,14 @@ class _Asking(NamedTuple):
 
 
 def model(function: ModelFunction) -> ModelFunction:
-    """Returns a function that is marked as one that asks a model. It may be sync or async, and may return
-    its reply as a stream of texts. ``model`` is a decorator.
+    """Returns a function that does the same as ``function`` and is marked as one that asks a model.
+    ``function`` may be sync or async, and may yield its reply as a stream of texts. ``model`` is a
+    decorator.
 
-    The mark is needed where a model is asked in a way that explanations do not see, such as by a client
-    that is not read, or in this process. The texts in the arguments are what the model is sent, and what
-    the function returns is its reply. Outside of an explanation, the function does the same as before.
+    Mark a function if explanations do not see its requests, for example because it runs a model in this
+    process, or asks a model by a client that this package cannot read. In an explanation, the texts in
+    the function's arguments are recorded as the request, and its result as the reply. Outside of an
+    explanation, the marked function does the same as before.
     """
     checked_function("model", function, "a function")
     if inspect.isasyncgenfunction(function):
@@ -73,7 +75,8 @@ def _streaming(function: Callable[..., Any]) -> Callable[..., Any]:
         if asked is None:
             yield from pieces
             return
-        # All is read before the application gets any of it, so that what it leaves is a reply as well.
+        # The whole reply is read before the application gets the first piece. So the whole reply is
+        # recorded even if the application stops reading early.
         with asked.watch.failing(), sent_by_client():
             whole = [*pieces]
         yield from _replied(asked, whole)
@@ -99,8 +102,8 @@ def _streaming_async(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _asked(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> _Asking | None:
-    """Records a request, and returns it. Returns None, and records nothing, outside of runs and inside of
-    another call that is recorded."""
+    """Records the call of a marked function as a request to a model, and returns the request. Returns
+    None, and records nothing, outside of runs, and inside another call that is already recorded."""
     watch = current_watch()
     if watch is None or is_sent_by_client() or not is_within_no_model():
         return None
@@ -138,7 +141,7 @@ def _replied(asked: _Asking, result: Any) -> Any:
 
 
 def _text_of(result: Any) -> str:
-    """Returns the text of a reply; a description of what cannot be read as one."""
+    """Returns the text of a reply. If no text can be read from the reply, returns a description of it."""
     try:
         return answer_of_output(result, lambda _: None).text
     except InvalidInput:

@@ -18,10 +18,11 @@ from typing import Any, cast
 
 class Nesting(Enum):
     """A ``Nesting`` says whether a call of a model runs inside another call of the same model, the
-    *outer* call: as a call of ``complete`` by ``stream`` does.
+    *outer* call. For example, a call of ``complete`` may run inside a call of ``stream``.
 
-    OUTER: the call runs inside no such call. INNER: it runs inside one, and sends a text that was not yet
-    sent during the outer call. REPEATED: it runs inside one, and sends a text that was already sent.
+    OUTER: the call runs inside no outer call. INNER: the call runs inside an outer call, and sends a text
+    that was not yet sent during the outer call. REPEATED: the call runs inside an outer call, and sends a
+    text that was already sent.
     """
 
     OUTER = "outer"
@@ -62,7 +63,7 @@ def is_within_no_model() -> bool:
 
 def is_within_a_model() -> bool:
     """Returns True iff the innermost running call of a model runs inside a call of a different model. An
-    example is a wrapper that only passes requests and replies on."""
+    example of the other model is a wrapper, which only passes requests and replies on."""
     calls = _calls.get()
     return any(call.model is not calls[-1].model for call in calls[:-1])
 

@@ -47,7 +47,8 @@ class OpenStreams(Generic[T]):
     _connections: dict[Hashable, _Connection] = field(default_factory=dict[Hashable, _Connection])
 
     def get(self, key: Hashable) -> T | None:
-        """Returns what has arrived of the reply to the request with this key; None if nothing has."""
+        """Returns the arrived part of the reply to the request with this key; None if nothing has
+        arrived."""
         found = self._arrived.get(key)
         return None if found is None else found.reply
 

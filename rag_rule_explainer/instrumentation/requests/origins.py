@@ -12,9 +12,9 @@ from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 
 _MORE = 2
-"""A text that identifies a source, such as a name, may also begin a line of the application's texts. If
-that line has at least this many further words, and a line of a request begins with the same text, the
-text in the request counts as taken from the application's line, whatever words follow it."""
+"""The minimum number of words that must follow a name, or another text that identifies a source, in a
+line of the application's texts. If a line of a request begins with the same name, the name then counts as
+taken from the application's line, whatever words follow it in the request."""
 
 
 @dataclass(slots=True, eq=False)

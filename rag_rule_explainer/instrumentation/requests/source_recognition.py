@@ -191,7 +191,8 @@ class Sight:
         """Returns the orders in which the requests show the recognisable sources.
 
         Each form of a request (with and without escapes) gives two orders: by the first and by the last
-        place of each source. The last order is by the first place over all requests.
+        place of each source. At the end, one more order is returned: by the first place of each source
+        over all requests.
         """
         orders, overall = list[tuple[str, ...]](), dict[str, None]()
         for request in requests:

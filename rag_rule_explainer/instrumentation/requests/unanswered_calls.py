@@ -27,8 +27,8 @@ def note_unanswered(run: Participation, output: Any) -> None:
     ``output``: the output of the run.
 
     If the output ends with the call itself, the application only returned the call to its caller.
-    Otherwise, the application may have run one of its own functions for the call. In a replay, this
-    raises UntrueReplay, unless the user named the tool safe.
+    Otherwise, the application may have run one of its own functions for the call. In a replay,
+    UntrueReplay is then raised, unless the user named the tool safe.
     """
     own = [each for each in run.unexecuted if each.answered is None]
     returned = list(_ending_calls(output)) if own else []

@@ -104,8 +104,8 @@ def _all_of(thing: Any) -> dict[str, Any]:
 
 
 def _is_made_by_a_library(value: object) -> bool:
-    """Returns True for a module, or for a library's class or function. Libraries add these to their
-    modules when they load them at the first use."""
+    """Returns True for a module, or for a library's class or function. A library adds such objects to its
+    modules when they are first used."""
     return isinstance(value, ModuleType) or (callable(value) and not is_of_own(value))
 
 

@@ -1,9 +1,9 @@
 """This module finds library objects to which only isolated objects refer, such as the database of a chat
 memory.
 
-An isolated object has its own state in each run, so replays do not see what the baseline wrote into it or
-into the library objects that it uses. A change of these library objects is therefore no reason to doubt
-the replays.
+An isolated object has its own state in each run, so replays do not see the changes that the baseline made
+to this object or to the library objects that it uses. A change of these library objects is therefore no
+reason to doubt the replays.
 """
 
 import gc

@@ -67,7 +67,7 @@ _OF_ERRORS = frozenset(
         *("format_exception", "format_exc", "print_exception", "format_tb", "TracebackException"),
     }
 )
-"""Names by which code reads what was added to an error after it was made."""
+"""Names by which code reads data that was added to an error after the error was made."""
 
 _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
     (
@@ -221,8 +221,8 @@ def _of_a_dispatcher(thing: Any) -> object:
 
 
 def _of_an_arithmetic(thing: decimal.Context) -> object:
-    # Most code sets the flags by rounding. So ``_ASKED_WHERE_NAMED`` compares them only if the
-    # application's code names them.
+    # Code that rounds decimal numbers sets the flags of the context. So ``_ASKED_WHERE_NAMED`` compares
+    # the flags only if the application's code names them.
     return thing.prec, thing.rounding, thing.Emin, thing.Emax, thing.capitals, thing.clamp
 
 

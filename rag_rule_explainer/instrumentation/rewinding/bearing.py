@@ -1,5 +1,5 @@
-"""This module decides whether a value that a run changed may influence a later run. It may only if the
-application's code reads the value."""
+"""This module decides whether a value that a run changed may influence a later run. The value may
+influence a later run only if the application's code reads it."""
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -31,8 +31,8 @@ _LONG_LIVED: Any = (ContextVar,)
 """
 
 MISSING = object()
-"""This object replaces the earlier value of a name that the object did not have then. (``ABSENT`` stands
-for an empty slot: the object has the name, but no value for it.)"""
+"""``MISSING`` stands for the earlier value of a name that did not exist at that time. (``ABSENT`` stands
+for an empty slot: the slot exists, but has no value.)"""
 
 _lock = threading.RLock()
 

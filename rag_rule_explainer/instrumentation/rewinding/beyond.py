@@ -263,7 +263,7 @@ class Beyond:
 
 
 def _with_inner(code: CodeType) -> Iterator[CodeType]:
-    """Yields the code, and the code of the functions that it defines."""
+    """Yields the code, and the code of the functions that are defined in it."""
     yield code
     for each in code.co_consts:
         if isinstance(each, CodeType):

@@ -43,9 +43,9 @@ def is_of_c(thing: object) -> bool:
 
 @per_class
 def _has_none(_: type) -> list[bool]:
-    """Returns a list that belongs to the class: each call for the same class returns the same list. It is
-    empty at first. When ``is_buffer`` has found that objects of this class are no buffers, it adds an
-    entry, so that it need not try again."""
+    """Returns the list of this class; every call for the same class returns the same list. The list is
+    empty at first. ``is_buffer`` adds an entry after it has found that objects of the class are no
+    buffers, and then does not try again."""
     return []
 
 

@@ -183,8 +183,8 @@ class Changes:
 
 
 def _before_and_now(kept: KeptPart) -> dict[str, tuple[Any, Any]]:
-    """Returns the earlier and the current value of each name in a part of an object whose value has
-    changed. An empty name stands for the whole content."""
+    """Returns the earlier and the current value of each name whose value has changed in a part of an
+    object. An empty name stands for the whole content."""
     names = kept.changed()
     if "" in names:
         return {"": (kept.content, kept.now())}

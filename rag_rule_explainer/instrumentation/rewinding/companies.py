@@ -23,15 +23,16 @@ from ..shared_state.contents import is_of_user
 from ..shared_state.reaching import FRAMEWORKS
 
 _PRIVATE = "Private ::"
-"""The beginning of a package's classifier that forbids its upload to PyPI."""
+"""If a classifier of a package begins with this text, PyPI refuses the upload of the package."""
 _TRACERS = ("openinference", "opentelemetry", "langfuse", "traceloop", "opik")
 """Packages that trace runs. They count as public, although they are built on frameworks. Their objects
 change in every run, but these changes are not changes of the application's state."""
 _OF_PYTHON = tuple(all_suffixes())
 """The endings of the names of files that can be imported."""
 _REBUILDS = "conda"
-"""The name of an installer for which every package comes from a local folder, even a public one. For
-packages that it installed, such an origin does not mean that the package is private."""
+"""The name of the installer Conda. Conda installs every package from a local folder, even a public
+one. So for packages that it installed, an origin in a local folder does not mean that the package is
+private."""
 
 
 @cache
@@ -111,8 +112,8 @@ def _distribution_of(package: str) -> Distribution | None:
 def _by_package() -> dict[str, Distribution]:
     """Returns a dict from the name of each installed package to the first distribution that contains it.
 
-    The lists of installed files are read as texts. ``packages_distributions`` makes an object of each of
-    the thousands of files, which takes ten times as long.
+    For this, the lists of installed files are read as texts. Python's own ``packages_distributions``
+    makes an object for each of the thousands of files, which takes ten times as long.
     """
     found: dict[str, Distribution] = {}
     for each in distributions():

@@ -31,9 +31,9 @@ _KEEPING: Any = (
 
 
 def is_data(value: Any) -> bool:
-    """Returns True iff the value counts as data. It does in three cases: everything in it can be pickled;
-    it contains an object of a class that the user wrote; or it contains an object that is filled during
-    runs, such as a queue."""
+    """Returns True iff the value counts as data. A value is data in three cases: everything in it can be
+    pickled; it contains an object of a class that the user wrote; or it contains an object that is filled
+    during runs, such as a queue."""
     seen = set[int]()
     waiting: list[Any] = [value]
     while waiting and len(seen) < _MOST:
@@ -56,7 +56,8 @@ def is_data(value: Any) -> bool:
 
 
 def _held_by(thing: Any) -> list[Any] | None:
-    """Returns the entries of a collection, or the attributes of an object; None if it has neither."""
+    """Returns the entries of a collection, or the attributes of an object; None if the object has neither
+    entries nor attributes."""
     if isinstance(thing, DICT):
         return [*DICT.keys(thing), *DICT.values(thing)]
     if isinstance(thing, (*LISTED, SET, frozenset)):
@@ -72,6 +73,6 @@ def _can_be_written_down(thing: object) -> bool:
     """Returns True iff the object can be pickled. For example, locks and sockets cannot be pickled."""
     try:
         pickle.dumps(thing)
-    except Exception:  # The object's class may raise any error.
+    except Exception:  # the object's class may raise any error
         return False
     return True

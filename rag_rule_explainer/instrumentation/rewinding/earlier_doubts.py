@@ -2,8 +2,8 @@
 runs left.
 
 If such an application is explained again, it begins with the state that the first explanation left. All
-its runs then find the same state and agree with each other, so they would not show that the state
-influences them.
+runs of the new explanation find the same state and agree with each other. So these runs alone would not
+show that the state influences them.
 """
 
 import threading
@@ -39,8 +39,8 @@ def note_doubt(application: object, place: str) -> None:
     key = id(lasting)
 
     def forget(reference: "ref[Any]") -> None:
-        # The garbage collector may call this while the same thread holds the lock, so the lock cannot be
-        # taken.
+        # The garbage collector may call this function while the same thread holds the lock, so this
+        # function must not wait for the lock.
         found = _known.get(key)
         if found is not None and found.application is reference:
             _known.pop(key, None)
@@ -56,8 +56,8 @@ def note_doubt(application: object, place: str) -> None:
 
 
 class EarlierDoubts:
-    """An ``EarlierDoubts`` is created when an explanation begins. It stores which state influences the
-    application's runs, as earlier explanations found."""
+    """An ``EarlierDoubts`` is created when an explanation begins. It stores the names of the state that,
+    according to earlier explanations, influences the application's runs."""
 
     def __init__(self, application: object) -> None:
         lasting = _lasting(application)
@@ -73,9 +73,9 @@ class EarlierDoubts:
         texts: Callable[[], Iterable[str]],
         is_harmless: Callable[[str], bool],
     ) -> Left | None:
-        """Returns state that gives a reason to doubt the rules before any run; None if there is none. It
-        is state of this application that influenced runs of an earlier explanation, or a file that such
-        runs changed and that this application may read.
+        """Returns state because of which the rules are in doubt even before the first run; None if there
+        is none. This state influenced runs of this application in an earlier explanation, or is a file
+        that runs of an earlier explanation changed and that this application may read.
 
         ``read``: the files that runs read. ``texts``: returns the texts by which the application may name
         files, if its code asks whether files exist. ``is_harmless``: returns True iff the user ignores

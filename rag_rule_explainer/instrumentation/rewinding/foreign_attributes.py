@@ -75,9 +75,9 @@ def _named(functions: Iterable[Node]) -> Iterator[Node]:
                         )
                         waiting += [(each, inner[each])] * is_part
                     elif is_of_library(inner[each]):
-                        # Often no object of the application refers to an object such as ``sys.stdout``.
-                        # The search of the application's objects then does not find it, so it is yielded
-                        # here.
+                        # Often no object of the application refers to an object such as ``sys.stdout``,
+                        # so the search for the application's objects does not find ``sys.stdout``.
+                        # Therefore this function yields it.
                         yield Node(inner[each], each, owner=Owner.LIBRARY)
                 yield Node(value, name, owner=Owner.LIBRARY)
             elif isinstance(value, (type, FunctionType)) and not is_own(value.__module__ or ""):
@@ -109,8 +109,9 @@ def _attributes(thing: Any) -> Any:
 
 
 def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
-    """Returns the part of an object that consists of the attributes set from now on. ``names``: the names
-    of the attributes that count; None if all count, because the code computes their names."""
+    """Returns a ``Part`` of an object that contains only attributes which are set from now on. ``names``:
+    the names of the attributes that count; None if all attributes count, because the code computes their
+    names."""
     known = {
         name: value for name, value in _attributes(thing).copy().items() if names is None or name in names
     }
@@ -144,9 +145,9 @@ def _set_from_now_on(thing: Any, names: frozenset[str] | None) -> Part:
 
 
 def _is_the_users(value: Any, *, is_new: bool) -> bool:
-    """Returns True iff the user's code may have set an attribute to this value. It may if the value is
-    the user's own function or object. If the attribute is new (``is_new``), it may also if the value is a
-    text, a number, a list, a dict or a set."""
+    """Returns True iff the user's code may have set an attribute to this value. That is possible for the
+    user's own functions and objects. For a new attribute (``is_new``), it is also possible for texts,
+    numbers, lists, dicts and sets."""
     return (
         is_of_own(value)
         or (is_new and is_plain(value))

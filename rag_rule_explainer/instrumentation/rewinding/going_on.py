@@ -37,7 +37,8 @@ def own_frames(thing: Any) -> list[FrameType]:
 
 
 def _is_of_plain(value: Any) -> bool:
-    """Returns True for a text or a number, and for a collection of them that is not too large."""
+    """Returns True for a text or a number, and for a collection of texts and numbers that is not too
+    large."""
     if isinstance(value, DICT):
         return len(value) <= _MOST and all(map(is_plain, entries_now(value).values()))
     if isinstance(value, (*LISTED, SET)):

@@ -1,9 +1,9 @@
-"""This module finds threads of the user's to which the runs of an application may tell something.
+"""This module finds threads of the user's code that may receive data from the runs of an application.
 
-Often no object of the application refers to such a thread. But if it hears of a run, by a queue or by
-another object that both use, it may keep that in its local variables and tell it to a later run. A
-thread that hears of no run, such as one that writes statistics, changes its variables all the time, and
-this says nothing about the application.
+Often no object of the application refers to such a thread. But a run may send data to the thread, for
+example by a queue that both use. The thread may keep the data in its local variables and give them to a
+later run. A thread that receives no data from runs, such as a thread that writes statistics, is left out:
+it changes its variables all the time, but these changes do not influence the application.
 """
 
 import re
@@ -26,8 +26,9 @@ from .owners import Node
 from .reachable import Reachable
 
 _OF_ALL: Any = (FunctionType, type, tuple, frozenset, re.Pattern, Enum)
-"""Types whose objects many threads use, and which nobody fills. What such an object refers to is looked
-at by itself."""
+"""Types whose objects are often shared by many threads and do not change, such as functions and
+classes. If a thread and the application share only such an object, no data can pass between them by
+this object."""
 _READING = frozenset(
     {
         *(
@@ -56,8 +57,8 @@ _READING = frozenset(
         *("exists", "is_file", "stat", "sigwait", "connect", "loads", "load"),
     }
 )
-"""Names by which code may hear of a run although both share no object: over a socket, a pipe, a file, a
-database or the environment."""
+"""Names of functions and variables by which a thread may receive data from a run without a shared object:
+over a socket, a pipe, a file, a database or the environment."""
 _SENDING = frozenset(
     {
         *(
@@ -75,18 +76,19 @@ _SENDING = frozenset(
         *("touch", "unlink", "mkdir", "rename", "dump", "save", "httpx", "requests", "aiohttp", "socket"),
     }
 )
-"""Names by which code may tell something in these ways."""
+"""Names of functions and modules by which a run may send data over a socket, a pipe, a file, a database
+or the environment."""
 _SETTING = WHOLE_NAMESPACES | {"setattr"}
-"""Names by which code sets globals and attributes without naming them."""
+"""Names by which code can set globals and attributes whose names do not appear in the code."""
 _GETTING = WHOLE_NAMESPACES | {"getattr", "attrgetter"}
-"""Names by which code reads globals and attributes without naming them."""
+"""Names by which code can read globals and attributes whose names do not appear in the code."""
 _EXPLAINING = frozenset({"rag_rule_explainer.instrumentation.call", "rag_rule_explainer.explainer"})
-"""The modules whose functions run in a thread as long as it waits for an explanation."""
+"""The modules whose functions are on a thread's call stack while the thread waits for an explanation."""
 
 
 def threads_that_may_hear(application: Reachable) -> Iterator[Thread]:
-    """Yields the living threads of the user's to which runs of an application may tell something, and
-    which do not only wait for an explanation."""
+    """Yields the living threads of the user's code that may receive data from runs of the application.
+    Leaves out threads that only wait for an explanation."""
     for thread in enumerate_threads():
         target = getattr(thread, "_target", None)  # a thread deletes its ``_target`` when it ends
         if not (is_of_own(thread) or (target is not None and is_of_own(_function_of(target)))):
@@ -96,8 +98,8 @@ def threads_that_may_hear(application: Reachable) -> Iterator[Thread]:
 
 
 def tells_nothing(thing: object) -> bool:
-    """Returns True iff the object is a thread that has ended, whose local variables no longer exist, or
-    one that waits for an explanation."""
+    """Returns True iff the object is a thread that cannot pass data between runs: a thread that has
+    ended, because its local variables no longer exist, or a thread that waits for an explanation."""
     return isinstance(thing, Thread) and not (
         thing.is_alive()
         and all(each.f_globals.get("__name__") not in _EXPLAINING for each in frames_of(thing))
@@ -122,15 +124,16 @@ def _may_hear(thread: Thread, frames: list[FrameType], application: Reachable) -
 
 
 def _used_by(frame: FrameType) -> Iterator[Any]:
-    """Yields the local variables of a function call, and the globals that its code names."""
+    """Yields the local variables of a function call, and the globals whose names its code contains."""
     yield frame.f_locals.copy()
     held = frame.f_globals.copy()
     yield {name: held[name] for name in set(names_in(frame.f_code)) & held.keys()}
 
 
 def _is_of_all(node: Node) -> bool:
-    """Returns True iff an object says nothing of what two threads tell each other: see ``_OF_ALL``. A
-    logger is used by many threads too, with all that it refers to."""
+    """Returns True iff no data can pass between two threads by this object, although both use it. The
+    types in ``_OF_ALL``, such as functions, are such objects. A logger and all objects to which it refers
+    are too, because many threads use the same logger."""
     if issubclass(type(node.thing), _OF_ALL):
         return True
     each: Node | None = node
@@ -142,8 +145,8 @@ def _is_of_all(node: Node) -> bool:
 
 
 def _names_set_by(application: Reachable) -> frozenset[str]:
-    """Returns the names of the globals and of the attributes that the application's code sets, of classes
-    and modules, for example."""
+    """Returns the names of the globals and attributes that the application's code sets. Attributes of
+    classes and modules are included."""
     found = set[str]()
     for node in application.functions:
         found |= globals_set_in(own_code(node.thing)) | names_set_in(own_code(node.thing))

@@ -1,5 +1,5 @@
-"""This module recognises attributes that a class computes once, of nothing that a run gave. An example is
-the name of the platform in a client, which it computes before its first request."""
+"""This module recognises attributes that a class computes only once, without any data of a run. An
+example is the name of the platform, which a client computes before its first request."""
 
 import ast
 import dis
@@ -18,9 +18,9 @@ _CACHED_PROPERTY: Any = cached_property
 
 
 def is_made_once(thing: object, name: str, was: object, now: object, *, is_librarys: bool) -> bool:
-    """Returns True iff an attribute that was missing is now a client, an index or another object, or, for
-    an object of a library, a lazy constant. It then behaves the same in every run. ``is_librarys``: True
-    for such an object."""
+    """Returns True iff an attribute that was missing is now a client, an index or another object that is
+    not data. Such an attribute behaves the same in every run. If ``thing`` is an object of a library
+    (``is_librarys``), also returns True for a lazy constant (see ``is_lazy_constant``)."""
     if was is not ABSENT and was is not None:
         return False
     return not is_data(now) or (is_librarys and is_lazy_constant(type(thing), name))
@@ -34,8 +34,9 @@ def is_computed_by_framework(thing: object, name: str) -> bool:
 
 @lru_cache(maxsize=512)
 def is_lazy_constant(kind: type[object], name: str) -> bool:
-    """Returns True iff the methods of a class set this attribute only where it is missing, and to what a
-    function without arguments returns. Methods that make an object, such as ``__init__``, are ignored."""
+    """Returns True iff the methods of a class set this attribute only if it is missing, and only to the
+    result of a function that is called without arguments, as ``if self._os is None: self._os =
+    platform()`` does. Methods that make an object, such as ``__init__``, are ignored."""
     setting = [each for each in _methods_of(kind) if _sets(each, name)]
     return bool(setting) and all(_sets_of_nothing(each, name) for each in setting)
 

@@ -1,5 +1,5 @@
-"""This module reads state of library objects that is in none of their attributes. The state is in
-properties that are implemented in C, in the operating system, or in the memory of another object.
+"""This module reads state of library objects that is not in their attributes. Such state is in properties
+that are implemented in C, in the operating system, or in the memory of another object.
 
 The caller compares the results before and after runs. Reading the state does not change it.
 """
@@ -181,7 +181,8 @@ def _place_of_stream(stream: Any) -> object:
 def _of_a_stream(thing: Any, named: frozenset[str]) -> Iterator[_Ask]:
     if issubclass(type(thing), _TEXT):
         yield lambda text: (text.encoding, text.errors, text.line_buffering, text.write_through)
-    # Streams in memory are left out here, because they can be restored with their positions.
+    # Streams in memory, such as ``io.StringIO``, are left out here, because they can be restored with
+    # their positions.
     if not named & _RETURNS and package_of(thing) == "_io" and not isinstance(thing, _IN_MEMORY):
         yield _place_of_stream
 

@@ -1,7 +1,8 @@
 """This module recognises the locks of libraries, such as a ``FileLock``.
 
-Only the operating system or another process knows whether such a lock is held. So its attributes must not
-be restored: if a held lock got the attributes of a free lock, the next ``acquire`` would wait for ever.
+Only the operating system or another process knows whether such a lock is held. So the attributes of a
+lock must not be restored: if a held lock got the attributes of a free lock, the next ``acquire`` would
+wait for ever.
 """
 
 from typing import Any

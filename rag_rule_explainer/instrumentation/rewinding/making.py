@@ -33,8 +33,9 @@ class MadeAgain:
         have started with the application's state from before the baseline.
 
         ``kept``: the object, with its content before the baseline, which was restored for the replay.
-        ``names``: the names whose values were restored; empty if the whole content was. ``today``: the
-        object's content just before this restoration. ``sources``: the ids of the sources in the replay.
+        ``names``: the names whose values were restored; empty if the whole content was restored.
+        ``today``: the object's content just before this restoration. ``sources``: the ids of the sources
+        in the replay.
         """
         self._sources |= sources
         made = kept.now()
@@ -55,7 +56,7 @@ class MadeAgain:
     def is_constant(self, name: str) -> bool:
         """Returns True iff all replays that computed this value got the value that the application had
         before the replay. There must be at least two such replays, and each source must be omitted in at
-        least one of them. For a dict, this must be so for each entry that has changed."""
+        least one of them. For a dict, all this must be true for each entry that has changed."""
         if name in self._others:
             return False
         entries = self._entries.get(name, {})
@@ -72,7 +73,7 @@ class MadeAgain:
         self, name: str, was: Any, made: Any, today: Any, sources: frozenset[str]
     ) -> bool | None:
         """Returns True if the replay computed a value equal to ``today``, False if it computed another
-        value, and None if it computed none.
+        value, and None if the replay computed no value.
 
         ``was``: the value before the baseline, with which the replay started. ``made``: the value after
         the replay. ``today``: the value just before the value ``was`` was restored.

@@ -20,8 +20,8 @@ _BY_NAME = {
     id(each): each.__name__
     for each in (getattr, setattr, vars, eval, exec, globals, getattr_static, attrgetter, methodcaller)
 }
-"""The functions, such as ``getattr``, by which code can use an attribute or a global whose name it
-computes: the ``id()`` of each, with its name."""
+"""The functions, such as ``getattr``, by which code can use an attribute or a global with a computed
+name. The keys are the ``id()`` of the functions, the values are their names."""
 WHOLE_NAMESPACES = frozenset(
     {"globals", "vars", "eval", "exec", "__dict__", "__globals__", "f_globals", "f_builtins", "modules"}
 )

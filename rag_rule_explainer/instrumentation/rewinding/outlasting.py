@@ -1,8 +1,8 @@
 """This module remembers changes that runs of earlier explanations made and that cannot be restored:
 changes of settings of the process, of files, and of library objects.
 
-A later explanation begins with the changed state. All its runs find the same state, so they agree with
-each other even if the state influences them.
+A later explanation begins with the changed state. All runs of the later explanation find the same state,
+so they agree with each other even if the state influences them.
 """
 
 import os
@@ -26,8 +26,8 @@ _lock = threading.RLock()
 
 class _Changed(NamedTuple):
     """A ``_Changed`` is one change. ``state``: the state that the runs left. ``codes``: the code of the
-    application whose runs left it. ``thing``: returns the object that has the state; None for a setting
-    of the process."""
+    application whose runs left this state. ``thing``: returns the object that has the state; None for a
+    setting of the process."""
 
     state: Any
     codes: frozenset[CodeType]
@@ -55,7 +55,7 @@ def note_changed(key: Hashable, state: Any, codes: frozenset[CodeType], thing: A
     """
 
     def forget(_: object) -> None:
-        if _known:  # while Python shuts down, it is None
+        if _known:  # while Python shuts down, ``_known`` is None
             _known.pop(key, None)
 
     # An object that allows no weak reference is kept alive: its ``id()`` may be part of the key, and no
@@ -64,7 +64,8 @@ def note_changed(key: Hashable, state: Any, codes: frozenset[CodeType], thing: A
     with _lock:
         _known.pop(key, None)
         _known[key] = _Changed(state, codes, refers)
-        # An object may cease to exist meanwhile, and ``forget`` takes no lock.
+        # The object of an entry may cease to exist at any moment. ``forget`` then removes the entry
+        # without the lock, so it may be missing here.
         for oldest in [*_known][:-_MOST]:
             _known.pop(oldest, None)
 
@@ -78,8 +79,8 @@ def anything_changed() -> bool:
 def is_as_left(
     key: Hashable, state: Any, codes: frozenset[CodeType], thing: Any = None, *, is_named: bool = False
 ) -> bool:
-    """Returns True iff runs of an earlier explanation left this state, nothing has changed it since, and
-    an application may read it.
+    """Returns True iff runs of an earlier explanation left this state, the state has not changed since
+    then, and the application may read it.
 
     ``key``: identifies the object or setting. ``state``: its present state. ``codes``: the application's
     code. The application may read the state if its code includes all code of the application whose runs
@@ -111,8 +112,9 @@ def note_files(changed: Mapping[str, bool]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LeftFiles:
-    """A ``LeftFiles`` has the paths of files that runs of earlier explanations changed and that have not
-    changed since. ``written``: all these files; ``made``: those that the runs made or removed."""
+    """A ``LeftFiles`` has the paths of files that runs of earlier explanations changed and that have
+    not changed since. ``written``: all these files; ``made``: only the files that the runs made or
+    removed."""
 
     written: frozenset[str]
     made: frozenset[str]
@@ -142,15 +144,15 @@ class LeftFiles:
 
 def _is_named(path: str, texts: tuple[str, ...], folders: Iterable[str]) -> bool:
     """Returns True iff each part of a path (the name of a folder or file) is in one of the texts. If the
-    path is inside one of ``folders``, which every application knows, only the parts after this folder
-    have to be."""
+    path is inside one of ``folders``, which every application knows, only the parts after this folder are
+    checked."""
     inside = max((each for each in folders if path.startswith(each + os.sep)), key=len, default="")
     parts = Path(path.removeprefix(inside)).parts
     return all(any(each in text for text in texts) for each in parts if each != os.sep)
 
 
 def _mark(path: str) -> object:
-    """Returns a value that differs after the file was written: the file's kind, its size and the time of
+    """Returns a value that changes when the file is written: the file's kind, its size and the time of
     its last change. Returns None if there is no such file."""
     try:
         known = Path(path).stat()

@@ -79,8 +79,8 @@ class Node:
         return getattr(thing, "__class__", kind) is not kind and isinstance(thing, _COLLECTIONS)
 
     def names(self) -> Iterator[str]:
-        """Yields the names on the path from this node back to the nearest object that messages can name:
-        an object that is no collection, no wrapper and no library's object."""
+        """Yields the names on the path from this node back to the nearest object that messages can name.
+        Messages do not name collections, wrappers and objects of libraries."""
         node: Node | None = self
         while node is not None:
             if node.name:
@@ -117,8 +117,9 @@ class Node:
         return node
 
     def object(self) -> Any:
-        """Returns the object of this node. For a collection or a wrapper function, returns the nearest
-        object on the path to it that is neither, and to which it therefore belongs."""
+        """Returns the object of this node. For a collection or a wrapper function, returns the object to
+        which it belongs: the nearest object on the path that is neither a collection nor a wrapper
+        function."""
         return self.of_object().thing
 
 

@@ -41,9 +41,9 @@ OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", _CODE, "__doc__", *NAMES_OF_A
 class Part:
     """A ``Part`` can read and write one kind of an object's content, such as its attributes.
 
-    ``is_named``: True if the content is a dict whose keys are names, such as those of attributes.
-    ``known``: values before the baseline, by name; ``read`` leaves out a name while it still has this
-    value.
+    ``is_named``: True if the content is a dict whose keys are names, such as the names of attributes.
+    ``known``: values before the baseline, by name; as long as a name has this value, ``read`` leaves the
+    name out.
     """
 
     read: Callable[[Any], Any]
@@ -178,8 +178,9 @@ _ORDERED: Any = OrderedDict
 
 
 def _write_dict(thing: Any, content: dict[Any, Any]) -> None:
-    # Other threads may use the dict meanwhile, so entries that stay are left in it. An OrderedDict stores
-    # its order separately; the methods of dict would ignore that order.
+    # Other threads may use the dict at the same time, so entries that stay in the dict are not removed
+    # first. An OrderedDict stores the order of its entries itself; the methods of ``dict`` would ignore
+    # this order.
     kind = _ORDERED if isinstance(thing, _ORDERED) else DICT
     for key in [key for key in entries_now(thing) if key not in content]:
         kind.pop(thing, key, None)

@@ -17,9 +17,10 @@ _TAKES, _READS, _OPENS = "pipe", "read", "open"
 
 
 def call_of_pipes(things: Iterable[object]) -> str:
-    """Returns "pipe" if one of these objects is ``os.pipe`` or calls it, "read" if a function among them
-    reads from a pipe by ``os.read``, and an empty text otherwise. Code that also calls ``os.open`` reads
-    a file, not a pipe."""
+    """Finds the first of these objects that uses a pipe. Returns "pipe" if this object is ``os.pipe`` or
+    a function that calls ``os.pipe``, and "read" if it is a function that reads from a pipe by
+    ``os.read``. Returns an empty text if no object uses a pipe. A function that also calls ``os.open``
+    reads a file, not a pipe."""
     for each in things:
         if each is os.pipe:
             return _TAKES

@@ -42,7 +42,7 @@ def hidden_generators(named: Iterable[object], names: frozenset[str]) -> Iterato
     Functions that draw numbers are yielded only if one of the user's modules seeds a generator. Without a
     seed, the generator's state before a run is arbitrary, so a replay from that state shows nothing.
     ``named``: the objects that the user's code names. ``names``: all names in this code; if the code
-    names the module ``numpy.random``, they tell which functions of the module it may call.
+    names the module ``numpy.random``, ``names`` shows which functions of the module the code may call.
     """
     is_seeded: bool | None = None
     for each in (*named, *_of_numpy(named, names)):
@@ -75,7 +75,7 @@ def _is_seeded() -> bool:
 
 
 _known: dict[str, tuple[list[str], bool]] = {}
-"""The lines of each file that were searched, and whether one of them seeds a generator."""
+"""For each file that was searched: its lines, and whether one of these lines seeds a generator."""
 
 
 def seeds_a_generator(file: str) -> bool:

@@ -66,9 +66,9 @@ _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 class Reachable:
     """A ``Reachable`` collects the objects that are reachable from an application, and visits each once.
 
-    ``nodes``: every visited object. It is kept alive, so that no other object gets its address.
-    ``functions``: the user's functions. ``caches``: the caches of ``functools``. ``modules``: the user's
-    modules, each with the names that code uses. ``libraries``: other modules that code uses.
+    ``nodes``: every visited object; all of them are kept alive, so that no other object gets the same
+    address. ``functions``: the user's functions. ``caches``: the caches of ``functools``. ``modules``:
+    the user's modules, each with the names that code uses. ``libraries``: other modules that code uses.
     ``settings``: for each framework module, the globals that may change because the user's code names a
     function that sets them. ``others``: threads and other objects that are not searched. ``classes``:
     the classes of libraries to which the user's objects refer. ``tools``: the names of the only tools
@@ -184,7 +184,7 @@ class Reachable:
     def _look_at_globals(self, node: Node) -> None:
         function = node.thing
         names = frozenset(names_in(own_code(function)))
-        held = function.__globals__.copy()  # another thread may set or delete one
+        held = function.__globals__.copy()  # another thread may set or delete a global
         own, here = sys.modules.get(str(held.get("__name__", ""))), names & held.keys()
         if own is not None and vars(own) is function.__globals__:
             self._look_at_module(own, names | looked_up_in(vars(own), names, is_own=True), node)
@@ -221,8 +221,8 @@ class Reachable:
                 self.libraries.setdefault(module.__name__, module)
 
     def _take_settings(self, named: Iterable[Any]) -> None:
-        """Collects globals of frameworks: those that functions such as ``set_debug`` set, if they are
-        among ``named``, the objects that code names."""
+        """Collects the globals of frameworks that the functions in ``named``, such as ``set_debug``, set.
+        ``named``: the objects that the user's code names."""
         for each in named:
             if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
                 module = str(each.__globals__.get("__name__", ""))

@@ -40,8 +40,8 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
     key = id(kept.node.thing)
 
     def forget(reference: object) -> None:
-        # The garbage collector may call this while the same thread holds the lock, so the lock cannot be
-        # taken.
+        # The garbage collector may call this function while the same thread holds the lock, so this
+        # function must not wait for the lock.
         found = _known.get(key)
         if found is not None and found.holder is reference:
             _known.pop(key, None)
@@ -57,8 +57,8 @@ def remembered(kept: Iterable[KeptPart], is_named: Callable[[str], bool]) -> str
     """Returns the ``place`` of the first object that still has the content that an earlier explanation
     left; an empty text if there is none. ``kept``: the objects, each with its content.
 
-    ``is_named``: returns True iff the application's code contains this name. It is needed because many
-    applications use the same library, and each reads only some of the library's names.
+    ``is_named``: returns True iff the application's code contains this name. Many applications use the
+    same library, but each reads only some of the library's names.
     """
     if not _known:
         return ""

@@ -1,4 +1,5 @@
-"""This module replaces caches of ``functools`` that were filled during runs by new, empty ones."""
+"""This module replaces caches of ``functools`` by new, empty caches if runs have added entries to
+them."""
 
 from functools import lru_cache, update_wrapper
 from typing import Any

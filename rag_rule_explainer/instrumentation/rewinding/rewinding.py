@@ -76,9 +76,9 @@ class Rewinding:
         self._is_missed = True
 
     def is_useful(self) -> bool:
-        """Returns True iff replays that begin with the application's state from before the baseline may
-        differ from other replays. They may if state that can be restored, and that may influence a run,
-        has changed at least once since then. Returns False if the state from before the baseline is
+        """Returns True iff replays that begin with the application's state from before the baseline
+        may differ from other replays. This is possible only if some state has changed since then, can
+        be restored, and may influence a run. Returns False if the state from before the baseline is
         unknown."""
         if self._is_missed:
             return False
@@ -91,8 +91,8 @@ class Rewinding:
 
     @property
     def dependent_places(self) -> str:
-        """Returns the names of changed state that may depend on the run that set it, as a list in words;
-        empty if there is none."""
+        """Returns a phrase that lists the names of changed state that may depend on the run that set this
+        state; empty if there is no such state."""
         if not self._places:
             return ""
         changed = {name for each in self._changes.found() for name in each.written_names}
@@ -103,8 +103,9 @@ class Rewinding:
 
         ``place``: the name of state that influences runs of this application; empty if there is none.
         ``names``: changed state with one of these names is remembered, because other applications may
-        read it; None to remember all changed state. The values before the changes are stored as well. An
-        exception is a baseline that was the user's own run: its changes are meant to stay.
+        read it; None to remember all changed state. The values before the changes are stored as well. If
+        the baseline was the user's own run, its changes are meant to stay, so they are not stored in this
+        way.
         """
         for change in self._changes.found():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
@@ -170,15 +171,16 @@ class Rewinding:
 
     @contextmanager
     def earlier(self, sources: Iterable[str] = ()) -> Generator[None, None, None]:
-        """Restores the state before the baseline for the duration of the block, and the current state at
-        its end.
+        """Gives the application the state from before the baseline for the duration of the block. At the
+        end of the block, restores the state from before the block.
 
         ``sources``: the ids of the sources of the replay that runs in the block.
         """
         changes = list(self._changes.found())
         new = {id(cached): renewed(cached) for cached in self._changes.grown_caches()}
         writes = [*self._changes.earlier(changes, new)]
-        # Another thread may remove a module meanwhile, as an import that fails does.
+        # Another thread may remove a module from ``sys.modules`` meanwhile, for example because an import
+        # fails. So a copy is used.
         loaded = sys.modules.copy()
         modules = {name: loaded[name] for name in self._changes.new_modules() if name in loaded}
         now = [(kept, kept.now()) for kept, _ in writes]
@@ -201,9 +203,9 @@ class Rewinding:
     @contextmanager
     def undone(self, called: Callable[[], Collection[str]]) -> Generator[None, None, None]:
         """Restores the state before the baseline permanently at the end of the block. A run for an
-        estimate of the cost then leaves nothing that influences later explanations. What cannot be
-        restored, such as files, is remembered for them. ``called``: returns the names of the tools that
-        ran; if tools ran, nothing is restored, because their effects cannot be undone."""
+        estimate of the cost then leaves nothing that influences later explanations. State that cannot be
+        restored, such as files, is remembered for these explanations. ``called``: returns the names of
+        the tools that ran; if tools ran, nothing is restored, because their effects cannot be undone."""
         try:
             yield
         finally:
@@ -215,9 +217,10 @@ class Rewinding:
             self._keep_for_later()
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff replays that started with the application's state from before the baseline
-        computed the value of this name again, and always got the value that the application had already.
-        Each source must have been omitted in one of these replays."""
+        """Returns True iff the value of this name does not depend on the run: replays that started
+        with the state from before the baseline have computed the value again, and have always got the
+        value that the application had before them. Each source must have been omitted in one of these
+        replays."""
         return self._made.is_constant(name)
 
     @property
@@ -229,6 +232,6 @@ class Rewinding:
 
 
 def _write(kept: KeptPart, content: Any) -> None:
-    # If the user's object forbids writes, as an enumeration does, it keeps its content.
+    # If the user's object forbids writes, as an enumeration does, the object keeps its present content.
     with suppress(Exception):
         kept.part.write(kept.node.thing, content)

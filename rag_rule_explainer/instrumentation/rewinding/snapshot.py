@@ -44,9 +44,9 @@ class KeptPart:
     ``is_all``: False if ``content`` is only a selection. Of a library's object, only texts, numbers and
     the like are selected. ``is_register``: True if the user's code calls a function of a library that
     changes the part. ``of_plain``: True if only texts, numbers and the like are compared and restored,
-    because a library's module also keeps its own objects there. ``inherited``: the values, by name, that
-    runs of earlier explanations had left there
-    when the snapshot was taken; ``content`` has those from before these runs.
+    because the part belongs to a library's module, which also keeps its own objects in it. ``inherited``:
+    the values, by name, that runs of earlier explanations had left in the part when the snapshot was
+    taken; ``content`` has the values from before these runs.
     """
 
     node: Node
@@ -95,7 +95,7 @@ class KeptPart:
 
     def values(self, name: str) -> tuple[object, object]:
         """Returns the value of a name in the snapshot, and its current value. For content without names,
-        such as that of a set, returns ``ABSENT`` and an empty text."""
+        such as the items of a set, returns ``ABSENT`` and an empty text."""
         if not self.part.is_named or not name:
             return ABSENT, ""
         return self.content.get(name, ABSENT), self.now().get(name, ABSENT)
@@ -115,7 +115,7 @@ class KeptPart:
 
 
 def _is_other(value: object, now: object) -> bool:
-    # Most values are the same object, so this is checked first.
+    # Most values are still the same object, so their identity is checked first.
     return now is not value and not is_same(value, now)
 
 
@@ -165,7 +165,8 @@ def _before_earlier(kept: KeptPart) -> KeptPart:
         return kept
     known = {name: was for name, was in earlier.items() if kept.is_all or name in kept.content}
     content = {**kept.content, **known}
-    # If a name did not exist before the runs of earlier explanations, it is removed from the content.
+    # If a name did not exist before the runs of earlier explanations, the name is removed from the
+    # content.
     gone = [name for name, was in known.items() if was is MISSING]
     for name in gone:
         del content[name]
@@ -196,7 +197,8 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
         yield KeptPart(node, part, plain, is_all=False)
         for name, value in vars(module).copy().items():
             most = _MOST_WHERE_NAMED if name in read else _MOST_IN_A_LIBRARY
-            # Those of modules such as ``threading`` say which threads and tasks there are.
+            # Collections in a module such as ``threading`` list the threads and tasks that exist now.
+            # They are no state of the application, so they are left out.
             is_of_threads = module.__name__.partition(".")[0] in OF_THREADS
             if type(value) in {dict, list, set} and len(value) < most and not is_of_threads:
                 contents = [(part, part.read(value)) for part in parts_of(value)]
@@ -213,7 +215,8 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
 
 def _kept_of(node: Node) -> Iterator[KeptPart]:
     if node.name == "_cache" and node.holder is not None and isinstance(node.holder.thing, Logger):
-        # A logger fills this cache with the levels that it was asked for. Nothing else is in the cache.
+        # This cache of a logger only says, for each level, whether the logger is enabled. Python fills
+        # the cache itself, so it is not compared.
         return
     if is_of_a_lock(node):
         return
@@ -236,12 +239,13 @@ def _plain_of(content: Any, part: Part) -> Any:
 
 
 def with_what_others_set(kept: KeptPart, put: Any, now: Any) -> Any:
-    """Returns the content that an object gets back after a replay from earlier state: ``now``, with what
-    another thread may have set or added during the replay.
+    """Returns the content that an object gets after a replay that started with earlier state. This is the
+    content from before the replay (``now``), with values that another thread set or added during the
+    replay.
 
-    ``kept``: the object's part. ``put``: the content that it had at the start of the replay. ``now``: the
-    content that it had before that. A value that is the same in both was not put back for the replay, so
-    the object keeps the value that it has.
+    ``kept``: the part of the object. ``put``: the earlier content, which was restored for the replay.
+    ``now``: the content just before it was restored. If a value is the same in ``put`` and ``now``, the
+    replay did not need another value, so the object keeps its present value.
     """
     thing, after = kept.node.thing, kept.now()
     if kept.part.is_named and isinstance(now, DICT):

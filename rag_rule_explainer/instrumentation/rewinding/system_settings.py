@@ -39,8 +39,8 @@ def asked_of_the_system(named: frozenset[str]) -> Iterator[tuple[str, Callable[[
     yield "os.setpriority", lambda: os.getpriority(os.PRIO_PROCESS, os.getpid())
     yield "os.sched_setaffinity", lambda: frozenset(os.sched_getaffinity(os.getpid()))
     yield "the standard streams", _standard_streams
-    # Libraries may change the following settings when they are first used. So they are read only if the
-    # application's code names them.
+    # Libraries may change the following settings when the libraries are first used. So these settings are
+    # read only if the application's code contains their names.
     if "excepthook" in named:
         yield "sys.excepthook", lambda: (id(sys.excepthook), id(threading.excepthook))
     if named & {"signal", "getsignal"}:
@@ -111,7 +111,7 @@ class _Flags(dict[tuple[int, int, int], tuple[bool, bool]]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Flags) and all(self[key] == other[key] for key in self.keys() & other)
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType] -- as that of a dict
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- not hashable, like a dict
 
 
 def _open_files() -> Iterator[tuple[int, os.stat_result]]:

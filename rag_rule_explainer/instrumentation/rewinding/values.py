@@ -42,7 +42,7 @@ ABSENT = object()
 def is_plain(value: object) -> bool:
     """Returns True iff the value is a text, a number, bytes, None, or a tuple of these."""
     kind = type(value)
-    # Most values have these types, so they are checked first.
+    # Most values have one of these types, so these types are checked first.
     if kind is str or kind is int or kind is bool or value is None:
         return True
     if isinstance(value, tuple):

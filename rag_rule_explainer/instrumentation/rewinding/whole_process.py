@@ -24,7 +24,7 @@ from .system_settings import asked_of_the_system
 from .values import is_plain
 
 _LONGEST = 100
-"""The maximum number of characters of a text that is taken for the name of a logger."""
+"""A text counts as the name of a logger only if it has at most this many characters."""
 _OF_LOGGING = frozenset(
     {
         *("isEnabledFor", "getEffectiveLevel", "level", "disabled", "propagate", "filters"),
@@ -101,8 +101,8 @@ def settings_of_the_process(named: frozenset[str], calls: frozenset[str]) -> dic
     """
     found = dict[str, object]()
     for name, ask in (*_asked(named), *_asked_of_workers(named, calls)):
-        # A name may occur twice: first with its setting, then as a function of ``sys``. The first one
-        # counts.
+        # A name may occur twice: first as the name of a setting, then as the name of a function of
+        # ``sys``. The first occurrence counts.
         if name not in found:
             found[name] = _answer(ask)
     return found
@@ -184,8 +184,8 @@ def loggers_named(texts: Iterable[str]) -> frozenset[str]:
     """Returns the names of all existing loggers, and ``texts``, the string constants in the application's
     code, because this code may create loggers with these names later.
 
-    Only these loggers are compared. Others may be created by a module that is imported during a run,
-    which is no change of state.
+    Only these loggers are compared. If a module is imported during a run, it may create other loggers,
+    but this does not count as a change of state.
     """
     return frozenset(
         {*logging.root.manager.loggerDict, *(each for each in texts if len(each) < _LONGEST)}

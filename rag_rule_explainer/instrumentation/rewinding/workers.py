@@ -17,8 +17,9 @@ from .companies import is_of_own
 _OF_A_POOL = "PoolWorker"
 """A part of the names of the processes of a ``multiprocessing.Pool``, by which they are recognised."""
 _DEFAULT_TEXT = " object at 0x"
-"""A part of the text of an object whose class does not define ``__str__``. If ``str(proxy)`` contains it,
-the proxy does not show the content of its object, so changes of the content cannot be noticed."""
+"""A part of the text that ``str()`` returns for an object whose class does not define ``__str__``. If
+``str()`` of a proxy of ``multiprocessing`` contains this text, it does not show the content of the
+proxy's object, so changes of the content cannot be noticed."""
 _CHANNELS = (
     *(("multiprocessing.connection", "_ConnectionBase"), ("multiprocessing.queues", "Queue")),
     ("multiprocessing.queues", "SimpleQueue"),
@@ -82,7 +83,7 @@ def worker_in(things: Collection[object], writes: Callable[[], bool]) -> str:
 
     ``things``: the objects that are reachable from the application. ``writes``: returns True iff the
     application's code writes to state that all runs share. The processes of a pool run the application's
-    code, so they keep nothing if this code writes nothing.
+    code. If this code writes nothing, no state can stay in these processes.
     """
     # The application's thousands of objects have few classes, so each class is checked once. The ``id()``
     # identifies a class, because a metaclass of the user's may define no hash.

@@ -39,11 +39,12 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
     """Returns the result of a search as it would be in the changed corpus: without the documents that the
     change removes, and filled up to as many documents as before.
 
-    ``part``: the object that handles the search: it records or answers the searches of the current run,
-    or, inside another search, records the searches of that one. This is a generator: it yields searches
-    for more results, and their results are sent to it. Raises NoBackfill if the number of results of the
-    search cannot be read; inside another search, returns ``result`` unchanged instead, because the result
-    of the outer search can be filled up."""
+    ``part``: the object that handles the search. Usually, it records or answers the searches of the
+    current run. If the search was made inside an outer search, it records the inner searches of the
+    outer search. This function is a generator: it yields searches for more results, and the caller
+    sends it their results. Raises NoBackfill if the number of results of the search cannot be read;
+    inside another search, returns ``result`` unchanged instead, because the result of the outer search
+    can be filled up."""
     refetching = part.refetching
     if refetching is None:
         return result
@@ -81,8 +82,8 @@ def _asked_for(
     "k=7", and the items that were found. Returns None if no parameter of the search is known to be the
     number of results.
 
-    ``returned``: the number of items that the search returned at first. ``most``: the largest number that
-    it has returned so far.
+    ``returned``: the number of items that the search returned at first. ``most``: the largest number of
+    items that the search has returned so far.
     """
     wide = search.wider(more, returned)
     if wide is None:
@@ -105,16 +106,16 @@ def _asked_for(
 
 def _is_limited_by(search: ChangeableSearch, number: int, returned: int) -> Generator[Wide, Any, bool]:
     """Returns True iff ``number``, which is the value of a parameter such as ``k``, limits the number of
-    results. It does if the search returns fewer results with a smaller ``number``. Also returns True if
-    this cannot be tried. A parameter named ``k`` may have another meaning, and then the number of results
-    stays the same."""
+    results. To find this out, the search is made with a smaller ``number``: it must then return fewer
+    results. Also returns True if such a search cannot be made. A parameter named ``k`` may have another
+    meaning, and then the number of results stays the same."""
     fewer = returned - 1 if returned <= number else 1
     narrow = search.wider(fewer - number, returned) if 0 < fewer < number else None
     if narrow is None:
         return True
     try:
         again = yield narrow
-    except Exception:  # the user's search may refuse so small a number
+    except Exception:  # the user's search may refuse such a small number
         return True
     with noting_refusals():
         return len(search.shape.found(again)) < returned

@@ -69,8 +69,8 @@ class Known:
             while place >= 0:
                 first, count = read.line.count(" ", 0, place), len(line.split())
                 known[first : first + count] = [True] * count
-                # The space after one text is also the space before the next one, so the search continues
-                # at that space.
+                # Two known texts may follow each other with one space between them. This space belongs to
+                # both, so the search continues at the space.
                 place = read.line.find(line, place + len(line) - 1)
         return bool(self._distinctive) and sum(known) >= _SHARE * len(words)
 
@@ -84,19 +84,19 @@ def texts_of_models() -> list[str]:
 
 
 def texts_held_in(held: Iterable[Any]) -> Iterator[str]:
-    """Yields the texts of the documents in a collection. An entry may be a document, or a tuple with one,
-    such as a pair of a document and its score."""
+    """Yields the texts of the documents in a collection. An entry may be a document, or a tuple that
+    contains a document, such as a pair of a document and its score."""
     for each in held:
         pair = cast("tuple[Any, ...]", each) if isinstance(each, tuple) else (each,)
         yield from (text for text in map(text_in, pair) if text is not None and text.strip())
 
 
 def holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bool:
-    """Returns True iff the run put retrieved texts into a collection that it made itself.
+    """Returns True iff the run put retrieved texts into a collection that the run made itself.
 
     ``changed``: the searched collections that are new or changed. ``known``: the texts that the run
-    knows. ``before``: the state before the run. Raises StateShared if the run put them into a collection
-    that existed before the run, because later runs would find them there.
+    knows. ``before``: the state before the run. Raises StateShared if the run put retrieved texts into a
+    collection that existed before the run, because later runs would find these texts there.
     """
     made, now = False, None
     for each in changed:

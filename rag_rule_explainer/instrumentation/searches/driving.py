@@ -3,8 +3,8 @@ sync or async.
 
 By its first yield, the generator requests the application's own search; the yielded value is the object
 that handles searches inside this search, or None. The search's result is sent to the generator. By
-further yields of a ``Wide``, the generator may request searches for more results, which are sent to it
-too. At the end, it returns the result for the application.
+yielding a ``Wide``, the generator may request a search for more results, whose result is sent to it too.
+At the end, the generator returns the result for the application.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -59,7 +59,7 @@ async def _once_there(step: "_Step[T]", coming: Awaitable[Result]) -> T:
 
 
 async def _made(step: "_Step[Any]") -> Result:
-    """Makes the search for more results, and returns its result."""
+    """Makes the search for more results that the generator requested, and returns the search's result."""
     result = step.next_search(_nothing)()
     return await result if isawaitable(result) else result
 
@@ -93,8 +93,8 @@ class Stopped(Exception):
 
 
 class _Step(Generic[T]):
-    """A ``_Step`` runs the generator of one retrieval, which requests one real search, and then perhaps
-    searches for more results."""
+    """A ``_Step`` runs the generator of one retrieval. The generator requests one real search, and
+    perhaps further searches for more results."""
 
     def __init__(self, retrieval: Retrieving[T]) -> None:
         self._retrieval = retrieval
@@ -103,8 +103,8 @@ class _Step(Generic[T]):
         self._wide: Wide | None = None
 
     def wants_a_search(self) -> bool:
-        """Starts the generator. Returns True iff it requests the real search; otherwise ``result`` is
-        set."""
+        """Starts the generator. Returns True iff the generator requests the real search. Otherwise, the
+        generator has ended and ``result`` is set."""
         return self._goes_on(lambda: next(self._retrieval))
 
     def next_search(self, first: Callable[[], Result]) -> Callable[[], Result]:
@@ -112,8 +112,8 @@ class _Step(Generic[T]):
         return first if self._wide is None else self._wide.search
 
     def is_finished_by(self, found: Result) -> bool:
-        """Sends the result of a search to the generator. Returns True iff the generator has ended, so
-        that ``result`` is set; otherwise it requests a search for more results."""
+        """Sends the result of a search to the generator. Returns True if the generator has then ended, so
+        that ``result`` is set. Returns False if it requests a search for more results."""
         return not self._goes_on(lambda: self._retrieval.send(found))
 
     def failed(self, error: Exception) -> T:
@@ -134,7 +134,7 @@ class _Step(Generic[T]):
         except Stopped as stopped:
             raise stopped.error from None
         self._wide = wanted if isinstance(wanted, Wide) else None
-        # Searches inside a search for more results are not handled, because they are no searches of the
-        # application.
+        # A search for more results is made by this package, not by the application. So the searches
+        # inside it are not handled.
         self.inside = None if isinstance(wanted, Wide) else wanted
         return True

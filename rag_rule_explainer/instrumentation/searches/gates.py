@@ -24,15 +24,15 @@ from .widening import wider_call
 
 PartOf: TypeAlias = Callable[[object], AnyPart | None]
 """A function that takes a retriever, and returns the object that handles its calls in the current run:
-this object records them in a baseline and answers them in a replay. The function returns None if calls of
-this retriever are ignored, or if there is no run."""
+this object records the calls in a baseline and answers them in a replay. The function returns None if
+calls of this retriever are ignored, or if there is no run."""
 
 
 @contextmanager
 def joining(run: Participation | None) -> Generator[None, None, None]:
     """Makes ``run`` the current run for the duration of the block. Does nothing if a run is current
-    already, or if ``run`` has ended. Threads that the user started without the run's context need
-    this."""
+    already, or if ``run`` has ended. This is needed for threads that the user started without the run's
+    context."""
     if run is None or run.gate.closed or going_on() is not None:
         yield
     else:
@@ -46,8 +46,8 @@ _OF_MODELS = ("_llm_type", "stream_complete")
 
 def check_searches(search: object) -> None:
     """Raises InvalidInput for an object that is no search: a model, a built-in function, or a class
-    (calling it only makes an instance). Also raises it for a method of a database cursor that fetches
-    rows, because its arguments do not say what it fetches."""
+    (calling a class only makes an instance). Also raises InvalidInput for a method of a database cursor
+    that fetches rows, because the arguments of such a method do not contain the query."""
     if isinstance(search, type):
         raise InvalidInput(
             f"gate was given the class {search.__name__}; pass an instance of it, or a method of one"
@@ -79,7 +79,8 @@ def _check_arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
 
 
 _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
-"""For the code of each plain function that was called: whether its last call returned an awaitable."""
+"""This dict stores, for the code of each plain function that was called, whether the last call returned
+an awaitable."""
 
 
 class _Awaiting:
@@ -99,8 +100,9 @@ class _Awaiting:
         return result
 
     def is_expected(self) -> bool:
-        """Returns True iff the next call will probably return an awaitable. This is so if the last call
-        returned one, or, before the first call, if the function is an ``async def``."""
+        """Returns True iff the next call will probably return an awaitable. If there was a call before,
+        this depends on whether the last call returned an awaitable. Before the first call, it depends on
+        whether the function is an ``async def``."""
         if self._seen is not None:
             return self._seen
         return self._default if self._code is None else _awaited.get(self._code, self._default)
@@ -114,8 +116,8 @@ def gated_function(
 
     ``shape``: splits and builds results. ``part_of``: returns the object that handles a call in its run.
     ``unsaid``: names of arguments that do not belong to the query, such as callbacks; calls that differ
-    only in these count as equal. If this is called while a run is active, later calls of the search
-    belong to that run, even in threads without the run's context.
+    only in these arguments count as equal. If ``gated_function`` is called while a run is active, later
+    calls of the search belong to that run, even in threads without the run's context.
     """
     joined, awaiting = participation(), _Awaiting(inspect.unwrap(search))
 
@@ -152,8 +154,8 @@ def _asked(
     given: tuple[tuple[Any, ...], dict[str, Any]],
     wider: Any,
 ) -> Asked[Any]:
-    """Returns one call of a search that the user wrapped in ``gate(...)``. ``given``: its arguments,
-    without those that do not belong to the query. ``wider``: repeats the call for more results."""
+    """Returns one call of a search that the user wrapped in ``gate(...)``. ``given``: the arguments of
+    the call that belong to the query. ``wider``: repeats the call for more results."""
     _check_arguments(*given)
     said = described(given)
     keys = (id(gated), own_texts(search), said), (Likeness(search), said)
@@ -163,7 +165,7 @@ def _asked(
 
 def gated_search(search: Callable[..., Any], shape: Shape[Any], part_of: PartOf) -> Callable[..., Any]:
     """Returns the search as a function whose calls are recorded in the baseline, and get recorded results
-    in replays. If the search is defined in the body of a class, this is done for each instance
+    in replays. If the search is defined in the body of a class, the method of each instance is wrapped
     separately. ``shape``: splits and builds results. ``part_of``: finds the object that handles a call.
     """
     is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]
@@ -199,5 +201,5 @@ def _query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
 
 
 def _is_async(search: Callable[..., Any]) -> bool:
-    called = getattr(search, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
+    called = getattr(search, "__call__", None)  # noqa: B004 -- reads the method itself
     return inspect.iscoroutinefunction(search) or inspect.iscoroutinefunction(called)

@@ -1,9 +1,9 @@
 """This module keeps replays from running a tool, whichever way the application takes to the tool's
 function: by the class, by ``inspect.unwrap``, or by a variable that refers to the function itself.
 
-During an explanation, the functions of tools have other code (see ``guarded_code``). It asks whether a
-run calls the function outside of its tool. The result of such a call is recorded, and replays get it.
-Other threads of the process call the function as before.
+During an explanation, the code of these functions is replaced (see ``guarded_code``). The new code checks
+whether a run calls the function directly and not through its tool. The result of a direct call is
+recorded, and replays get this result. Other threads of the process call the function as before.
 """
 
 import inspect
@@ -33,7 +33,7 @@ _WAY = "its function"
 
 class _Owner(NamedTuple):
     """An ``_Owner`` is a tool that has a function. ``tool``: returns the tool; ``name``: returns its
-    name; ``bound``: the object whose method the function is; None if it is a plain function."""
+    name; ``bound``: if the function is a method, the method's object; otherwise None."""
 
     tool: Callable[[], Any]
     name: Callable[[Any], str]
@@ -46,8 +46,8 @@ class ToolGuards:
 
     ``attributes``: the names of the attributes in which tools hold functions; ``methods``: the names of
     the methods that do the work of a tool; ``name_of``: returns the name of a tool; ``arguments_of``:
-    returns those of a call's arguments that the model gives; ``root``: returns the base class of tools,
-    None if it is not loaded.
+    returns the arguments of a call that the model gives; ``root``: returns the base class of tools, None
+    if it is not loaded.
     """
 
     root: Callable[[], type | None] = lambda: None
@@ -82,7 +82,7 @@ class ToolGuards:
         """Guards the functions of a tool."""
         key = id(tool)
         held: Mapping[str, Any] = object.__getattribute__(tool, "__dict__")
-        if key in self._known or not held:  # without attributes, it is being made
+        if key in self._known or not held:  # without attributes, it is still being made
             return
         try:
             known: Any = ref(tool, lambda _: self._known.pop(key, None))
@@ -163,12 +163,13 @@ class ToolGuards:
 
 
 _code = CodeGuards()
-"""The guards of all frameworks. An application may use the same function in several of them."""
+"""The guards of all frameworks together. An application may use one function in tools of several
+frameworks."""
 
 
 def _chosen(function: Callable[[], Any], plain: FunctionType, first: tuple[Any, ...]) -> Any:
-    """Returns the same as ``ToolGuards.chosen`` for the current run; outside of runs, the function as it
-    was."""
+    """Returns the same as ``ToolGuards.chosen`` for the current run; outside of runs, returns the
+    function with its original code."""
     run = run_begun()
     if run is None or run.guards is None or inside_retrieval.get():
         return plain
@@ -177,12 +178,13 @@ def _chosen(function: Callable[[], Any], plain: FunctionType, first: tuple[Any, 
 
 @dataclass(frozen=True, slots=True)
 class _Quietly:
-    """A ``_Quietly`` makes a function in the place of one that is called outside of its tool. Its calls
-    count as no calls of the tool, and their results are no sources. But their results are recorded, and
-    in a replay the function does not run.
+    """A ``_Quietly`` makes a replacement for the function of a tool that the application calls directly,
+    not through the tool. Calls of the replacement do not count as calls of the tool, and their results
+    are no sources. But the results are recorded, and a replay gets them, so that the function does not
+    run.
 
-    ``called``: the function; ``name``, ``tool``: its tool; ``arguments_of``: returns those of the
-    arguments that the model gives.
+    ``called``: the function; ``name``, ``tool``: its tool; ``arguments_of``: returns the arguments that
+    the model gives.
     """
 
     called: Callable[..., Any]
@@ -192,7 +194,7 @@ class _Quietly:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """Returns the function, sync or async."""
+        """Returns the replacement of the called function, sync or async."""
         return self._acall if inspect.iscoroutinefunction(self.called) else self._call
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
@@ -243,11 +245,13 @@ class _Quietly:
 
 
 _within: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_within_functions", default=())
-"""The names of the tools whose functions run, called outside of their tools."""
+"""The names of the tools whose functions are running now because they were called directly, not through
+their tools."""
 
 
 class _Unbound(NamedTuple):
-    """An ``_Unbound`` is called as a function of a class, with the object first, and calls a method."""
+    """An ``_Unbound`` wraps a method of an object as a function of the object's class: it is called with
+    the object as its first argument."""
 
     method: Callable[..., Any]
 

@@ -24,7 +24,7 @@ _VOLATILE = re.compile(
 class RetrievedText:
     """A ``RetrievedText`` holds a text with the id and the metadata that its framework gives it.
 
-    ``id``: None if the framework gives none. ``part_of``: the id of the document that the text was cut
+    ``id``: None if the framework gives no id. ``part_of``: the id of the document that the text was cut
     from; None if it is unknown or the text is a whole document.
     """
 
@@ -49,10 +49,11 @@ def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]
     """Returns the source of each text of each retrieval in ``batches``. Texts with equal identity get
     equal sources.
 
-    The identity of a text is its id and content. Without an id, it is its content and its lasting
-    metadata (metadata that no search computes, unlike scores). Some stores give the same content a new
-    random id or another score in every retrieval. Such texts are one source if they are from different
-    retrievals. Within one retrieval they are two, unless all their metadata is equal.
+    The identity of a text is its id and content. If the text has no id, its identity is its content and
+    its lasting metadata (metadata that no search computes, unlike scores). Some stores give the same
+    content a new random id or another score in every retrieval. Such texts are one source if they are
+    from different retrievals. Within one retrieval, they are two sources, unless all their metadata is
+    equal.
 
     A source is named after its id or its document's id. If these are missing or UUIDs, it is named after
     its metadata (source, title, …). A UUID is never a name, because the next call may give a different
@@ -82,8 +83,8 @@ def _identities(batches: Sequence[Sequence[RetrievedText]]) -> list[list[str]]:
         taken = set(own)
         identities: list[str] = []
         for text, identity in zip(texts, own, strict=True):
-            # Two items without text may be different images. So equal content does not make them one
-            # source.
+            # Two items without text may be different images, so they are not one source although their
+            # (empty) texts are equal.
             blank = text.id is not None and not text.text.strip()
             same = alike.setdefault(identity if blank else _content(text), [])
             others = (each for each in same if each not in taken)
@@ -125,8 +126,9 @@ def _hashed(text: str) -> str:
 
 
 def _marks(texts: Mapping[str, RetrievedText]) -> dict[str, str]:
-    """Returns a hash for each identity, which ``_distinct`` adds to names that are not unique. Texts of
-    the same name have different hashes. The hash of a text is the same at every call."""
+    """Returns a hash for each identity. ``_distinct`` adds a part of the hash to a name that several
+    identities have. Texts of the same name have different hashes. The hash of a text is the same at every
+    call."""
     alike: Counter[str] = Counter()
     marks: dict[str, str] = {}
     for identity, text in texts.items():

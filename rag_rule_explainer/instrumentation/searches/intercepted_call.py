@@ -46,27 +46,27 @@ class Asked(Generic[Item]):
     """The keys that identify the call; calls with a common key count as equal."""
     query: str
     shape: Shape[Item]
-    """Splits and builds results."""
+    """The object that splits and builds results."""
     event_keys: Keys = ()
     """More keys, which find retrievals that were recorded only through the framework's events."""
     hangs_on: tuple[object, ...] = ()
-    """The objects that are searched, such as a retriever's store. If the run made one of them or wrote to
-    it, a text that this search finds may be derived from a text that an earlier search of the run
-    retrieved. Such a text is no source."""
+    """The objects that are searched, such as a retriever's store. If the run made such an object or wrote
+    to it, the search may find a text that is derived from a text that the run retrieved earlier. Such a
+    derived text is no source."""
     in_gate: bool = False
     """True if the user wrapped the search in ``gate(...)``. Rules are then about the results of this
-    search, not about documents that it finds inside and leaves out of its result."""
+    search, not about documents that an inner search finds and that this search does not return."""
     wider: Wider = never_wider
-    """A function that returns this search for more results."""
+    """A function that returns a search for more results than this search."""
 
     def retrieval(self, part: AnyPart) -> Retrieving[Result]:
         """Records the call in a baseline, or answers it in a replay. Returns the result for the
         application.
 
-        ``part``: the object that handles the call: it records or answers the searches of the current run,
-        or, inside another search, records the searches of that one. This is a generator: by a yield it
-        requests the real search, whose result must be sent to it. The yielded value is the object that
-        handles searches inside the real search.
+        ``part``: the object that handles the call. Usually, it records or answers the searches of the
+        current run. If this search was made inside an outer search, it records the inner searches of the
+        outer search. This method is a generator: by a yield, it requests the real search, whose result
+        must be sent to it. The yielded value is the object that handles searches inside the real search.
         """
         if isinstance(part, Nested):
             return (yield from self._inside(part))
@@ -163,8 +163,8 @@ class Asked(Generic[Item]):
             if genuine:
                 part.record(self.keys, genuine, self.retriever, form, *context[:2])
             elif not self._was_born():
-                # All found documents were derived. An empty result is recorded, so that this search finds
-                # nothing in a replay in which nothing is derived.
+                # All found documents were derived from other texts. An empty result is recorded. So in a
+                # replay in which nothing is derived, this search finds nothing.
                 part.record(self.keys[:1], (), self.retriever, form, *context[:2])
             return self._unused(result, own, form)
         found = [*own, *part.added]
@@ -175,8 +175,8 @@ class Asked(Generic[Item]):
             return self.shape.result(found, form)
 
     def _unused(self, result: Result, found: Sequence[Item], form: object) -> Result:
-        """Returns the result for the application. If it is an iterator, reading its items has used it up.
-        So it is replaced by a new result of the same form with the items ``found``."""
+        """Returns the result for the application. If the result is an iterator, reading its items has
+        used it up, so a new result of the same form is built from the items ``found``."""
         if not isinstance(result, Iterator):
             return result
         with noting_refusals():
@@ -191,7 +191,7 @@ class Asked(Generic[Item]):
         return run is not None and any(map(run.state.bore, self.hangs_on))
 
     def _holds_own(self) -> bool:
-        """Returns True iff this run made one of the searched objects, or wrote to one."""
+        """Returns True iff this run made one of the searched objects, or wrote to one of them."""
         run = participation()
         return run is not None and any(map(run.state.holds_own, reached(*self.hangs_on)))
 
@@ -279,8 +279,8 @@ class Asked(Generic[Item]):
 
 
 def asked_part(retriever: object) -> AnyPart | None:
-    """Returns the object that handles the retriever's calls: it records or answers the searches of the
-    current run, or, inside another search of the baseline, records the searches of that one. Returns None
-    outside of runs, and if calls of this retriever are ignored."""
+    """Returns the object that handles the retriever's calls. Usually, this object records or answers the
+    searches of the current run. Inside an outer search of the baseline, it records the inner searches of
+    the outer search. Returns None outside of runs, and if calls of this retriever are ignored."""
     part = handling()
     return part if part is not None and part.concerns(retriever) else None

@@ -94,8 +94,8 @@ class ItemReading:
         rows = () if like is None else self._rows(client, like)
         parts = [ResponsePart(item, place) for place, row in enumerate(rows) for item in row]
         if self.items_of is not None and like is not None:
-            # A response is built as a trial. If this fails, the user learns it now, before paying for a
-            # replay.
+            # A response is built as a trial. If the trial fails, the user learns this now, before paying
+            # for a replay.
             trial = Response(client, copied(like))
             self._response(parts, trial)
             self._check_unused(client, result, len(parts))
@@ -112,11 +112,11 @@ class ItemReading:
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
-        """Returns the form of the result for a search that the baseline never made. It is the same as
-        ``form``, the form of a recorded search's result.
+        """Returns the form of the result for a search that the baseline never made. This is ``form``, the
+        form of a recorded search's result, unchanged.
 
         Raises UnknownQuery if the recorded search had several queries, because it is then unknown to
-        which of them a new item belongs.
+        which query a new item belongs.
         """
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)
@@ -125,9 +125,8 @@ class ItemReading:
         return form
 
     def result(self, given: Sequence[Any], form: object) -> Any:
-        """Builds a result of this form from the items, and returns it.
-
-        Raises InvalidInput if they cannot be put into a client's response.
+        """Builds a result of this form from the items, and returns the result. Raises InvalidInput if the
+        items cannot be put into a client's response.
         """
         if isinstance(form, Response):
             return self._response(given, form)
@@ -200,8 +199,9 @@ class ItemReading:
         a new iterator."""
         if not isinstance(client, ItemsOf) or isinstance(response, Iterator):
             return
-        # ``copied`` copies deeply, or shallowly if that fails. A shallow copy shares its iterators with
-        # the response, so it shows whether the iterators are used up. A deep copy still has its items.
+        # ``copied`` makes a deep copy, or a shallow copy if that fails. A shallow copy has the same
+        # iterators as the response, so it shows whether the iterators are used up. A deep copy still has
+        # all its items.
         if sum(map(len, self._rows(client, copied(response)))) == items:
             return
         raise InvalidInput(
@@ -280,14 +280,14 @@ def _retrieved(text: str, given: Given | None) -> RetrievedText:
 def _plain_id(given: object) -> str | None:
     if isinstance(given, (str, UUID)):
         return str(given)
-    with suppress(TypeError):  # an id may be a whole number; those of NumPy are no ``int``
+    with suppress(TypeError):  # an id may be an integer of NumPy, whose type is not ``int``
         return None if isinstance(given, bool) else str(operator.index(cast("Any", given)))
     return None
 
 
 def text_in(item: Any) -> str | None:
     """Returns the text of an item: the item itself if it is a text, otherwise the text in the first of
-    the fields ``TEXT_KEYS`` that has a text. Returns None if none of them has."""
+    the fields ``TEXT_KEYS`` that has a text. Returns None if no field has a text."""
     if isinstance(item, str):
         return item
     texts = (field_of(item, key) for key in TEXT_KEYS)

@@ -41,9 +41,9 @@ class Likeness:
 
     A search that existed before the first run is equal only to itself. A search that a run made for
     itself is equal to a search of the same class that has the same texts and refers to the same objects
-    from before the first run. Dates and random ids in the texts may differ. Texts that one of the runs
-    retrieved, or derived from retrieved texts, may be missing in the other search, because a replay
-    without a source cannot put its text into an index.
+    from before the first run. Dates and random ids in the texts may differ. A text that one of the runs
+    retrieved, or derived from retrieved texts, may be missing in the search of the other run: a replay
+    without a source cannot put the source's text into an index.
     """
 
     def __init__(self, search: Any) -> None:
@@ -80,8 +80,9 @@ class Likeness:
         return _Contents(frozenset(part for part, is_retrieved in parts if not is_retrieved), retrieved)
 
     def _parts(self) -> Iterator[tuple[Hashable, bool]]:
-        """Yields each text and each object inside the objects that the search searches. The second value
-        of each pair is True iff it comes from texts that the run retrieved."""
+        """Yields each text and each object inside the objects that the search searches. Each of them is
+        yielded as a pair; the second value is True iff the text or object comes from texts that the run
+        retrieved."""
         seen: set[int] = set()
         waiting = deque[tuple[Any, bool]]([(self._search, False)])
         own: _Retrieved | None = None
@@ -89,8 +90,9 @@ class Likeness:
             thing, of_own = waiting.popleft()
             if isinstance(thing, (str, PurePath)):
                 text = _text_of(str(thing))
-                # An index may have a random id for each document, so a replay without some documents has
-                # fewer ids. They are treated like texts that come from retrieved texts.
+                # An index may have a random id for each document, so an index of a replay without some
+                # documents has fewer ids. Random ids are therefore treated like texts that come from
+                # retrieved texts.
                 yield ("text", text), of_own or _PLACEHOLDER.fullmatch(text) is not None
             elif isinstance(thing, CodeType):
                 yield ("code", thing), of_own
@@ -110,21 +112,22 @@ class Likeness:
 
 
 class _Contents(NamedTuple):
-    """A ``_Contents`` has the texts and objects inside a searched object. ``retrieved``: those that the
-    run retrieved, or derived from retrieved texts. ``fixed``: the others."""
+    """A ``_Contents`` has the texts and objects inside a searched object. ``retrieved``: the texts and
+    objects that the run retrieved, or derived from retrieved texts. ``fixed``: all others."""
 
     fixed: frozenset[Hashable]
     retrieved: frozenset[Hashable]
 
     def fits(self, other: "_Contents") -> bool:
-        """Returns True iff ``other`` has everything that is ``fixed`` in this object, either as ``fixed``
-        or as ``retrieved``."""
+        """Returns True iff ``other`` contains all texts and objects that are ``fixed`` in this object. In
+        ``other``, they may be ``fixed`` or ``retrieved``."""
         return self.fixed <= other.fixed | other.retrieved
 
 
 class _Part(NamedTuple):
-    """A ``_Part`` is a value inside an object, with the name of its attribute. ``beside``: for a key of a
-    dict, the value under this key; for a value of a dict, its key; None for other values."""
+    """A ``_Part`` is a value inside an object, with the name of its attribute. ``beside``: if the value
+    is a key of a dict, the entry under this key; if it is an entry of a dict, its key; None for other
+    values."""
 
     name: str
     value: Any
@@ -141,9 +144,9 @@ class _Retrieved:
         self._texts = Known([*(source.text for source in sources), *texts_of_models()])
 
     def holds(self, part: _Part) -> bool:
-        """Returns True iff ``part`` comes from retrieved texts. It does if it is a text that is derived
-        from them, or a document with such a text. For a dict, the key and the value both do if one of
-        them is such a text or document, or the id of a retrieved document."""
+        """Returns True iff ``part`` comes from retrieved texts: if it is a text that is derived from
+        retrieved texts, or a document with such a text. The key and the value of an entry of a dict both
+        count if one of the two is such a text or document, or the id of a retrieved document."""
         if not self._texts:
             return False
         return any(

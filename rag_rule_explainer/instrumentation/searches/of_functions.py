@@ -33,7 +33,7 @@ class Found:
     """A ``Found`` is an item of a search result, with its text.
 
     ``given``: the item as the search returned it, or a document as the user passed it in ``documents=``.
-    ``is_from_caller``: True for such a document.
+    ``is_from_caller``: True for a document in ``documents=``.
     """
 
     text: RetrievedText
@@ -79,8 +79,8 @@ class FunctionShape(ReadForm):
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the items of a result. Raises InvalidInput if they cannot be read; the message says
-        which argument of ``gate`` to pass."""
+        """Returns the items of a result. Raises InvalidInput if the items cannot be read; the message
+        says which argument of ``gate`` to pass."""
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(text, part) for text, part in parts]
@@ -95,7 +95,7 @@ class FunctionShape(ReadForm):
         )
         return self.reading.result([self._given(each, as_text=as_text) for each in found], form)
 
-    def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
+    def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as in every ``Shape``
         """Returns False: an item that the search returned already has its score."""
         return False
 
@@ -114,8 +114,8 @@ class FunctionShape(ReadForm):
         if isinstance(found.given, Source):
             source = found.given
             return {"id": source.id, "text": source.text, "metadata": dict(source.metadata)}
-        # The application gets the user's document unchanged. It must be of the kind that the search
-        # returns, because this package does not know how to make an object of that kind.
+        # The application gets the user's document unchanged. This package cannot convert the document, so
+        # it must already be of the kind that the search returns.
         return copied(found.given)
 
 
@@ -149,8 +149,8 @@ def gate(
     Outside of an explanation, a gated search does the same as before. If ``gate`` is called in a run, all
     calls of the gated search belong to this run until the run ends, whichever thread they come from.
 
-    The sources are what a gated function returns. Rules say nothing about items that it finds inside and
-    does not return. To have rules about these, gate the search that finds them instead.
+    The sources are what a gated function returns. There are no rules about items that an inner search
+    finds and the function does not return. To get such rules, gate the inner search instead.
 
     The search may return strings, dicts, or objects with a text. For items of any other kind, ``text_of``
     reads the text of an item, and ``item_of`` makes such an item from a ``Source`` (for ``documents=``).

@@ -37,7 +37,7 @@ class OwnFunctions:
 
     def getting(self, _: str, get: Any) -> Any:
         """Returns the replacement of the method ``__getattribute__`` of tools. If the user's code reads
-        one of ``attributes`` during a run, it gets a function whose calls are recorded. Reading the
+        one of ``attributes`` during a run, the code gets a function whose calls are recorded. Reading the
         attribute by ``vars(tool)`` or ``tool.model_dump()`` has the same result. The framework's code,
         and code inside the running tool, get the function itself."""
 
@@ -59,8 +59,8 @@ class OwnFunctions:
         return got
 
     def calling(self, name: str, method: Any) -> Any:
-        """Returns the replacement of a method that does the work of tools. Calls of this method outside
-        of the running tool are recorded, such as ``StructuredTool._run(tool)``."""
+        """Returns the replacement of a method that does the work of tools. If this method is called
+        outside of the running tool, as by ``StructuredTool._run(tool)``, the call is recorded."""
 
         def function_of(tool: Any) -> Any:
             function = method.__get__(tool, type(tool))
@@ -78,8 +78,8 @@ class OwnFunctions:
         return acalled if inspect.iscoroutinefunction(method) else called
 
     def _called_by_users(self, tool: Any, frame: Any) -> str | None:
-        """Returns the name of the tool if the user's code, and not the tool itself, made a call;
-        otherwise None. ``frame``: the stack frame of the code that made the call."""
+        """Returns the name of the tool if a call was made by the user's code; returns None if it was made
+        by the tool itself. ``frame``: the stack frame of the code that made the call."""
         while frame is not None and frame.f_code.co_name in _LISTING and _is_pydantics(frame):
             frame = frame.f_back
         if frame is None or not is_users(str(frame.f_globals.get("__name__"))):
@@ -125,7 +125,7 @@ class _Shown(dict[str, Any]):
 
 def _caller() -> Any:
     """Returns the stack frame of the code that called the caller of this function."""
-    return sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
+    return sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- there is no public function
 
 
 def _is_pydantics(frame: Any) -> bool:

@@ -21,8 +21,8 @@ class Retrieved(NamedTuple):
     ``sources``: the sources that the application retrieved and would show its model. ``prompt``: the text
     of the request at which the run was stopped, or of the last request if the run ended before; None if
     there was no request. ``tokens``: the number of tokens that the run's models spent. ``notes``: remarks
-    for the user on the sources. ``shape``: the requests to models that each run makes up to the first one
-    that shows a source.
+    for the user on the sources. ``shape``: the requests to models that each run makes, up to the first
+    request that shows a source.
     """
 
     sources: Sequence[Source]
@@ -41,17 +41,17 @@ class Retrieved(NamedTuple):
     ) -> "Retrieved":
         """Returns the result of the run ``run``.
 
-        ``sources``: all sources that the run retrieved. ``exposure``: says which of them a model was
-        sent. ``request``: the model request at which the run was stopped; None if the run ended by
-        itself. If only the run's next action is explained, the result leaves out the model requests
-        before this action.
+        ``sources``: all sources that the run retrieved. ``exposure``: says which of these sources were
+        sent to a model. ``request``: the model request at which the run was stopped; None if the run
+        ended by itself. If only the run's next action is explained, the result leaves out the model
+        requests before this action.
         """
         watch = run.watch
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()
         one_at_a_time = bool(exposure.held_out) and len(units) == 1
         if one_at_a_time:
-            # The run was stopped at a request that shows one source. Later requests would have shown the
-            # others, so no source counts as unseen by the model.
+            # The run was stopped at a request that shows only one source. Later requests would have shown
+            # the other sources, so no source counts as unseen by the model.
             units, notes = sources, ()
         last = request or (watch.requests[-1] if watch.requests else None)
         before = [each for each in watch.requests if each is not last] if request else watch.requests[:-1]

@@ -13,16 +13,17 @@ Item = TypeVar("Item")
 
 class Shape(Protocol[Item]):
     """A ``Shape`` splits the result of a search into items, and builds such a result from items. The
-    *form* of a result is what is needed to build a result of the same kind from other items."""
+    *form* of a result has the data that are needed to build a result of the same kind from other
+    items."""
 
     def found(self, result: Any) -> Sequence[Item]:
         """Returns the items of a result."""
         ...
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: what is needed to build a result of the same kind from other
-        items. For a list, this is only its type. For a client's response, it is a copy of the response,
-        whose items are replaced later."""
+        """Returns the form of a result: the data that are needed to build a result of the same kind from
+        other items. For a list, the form is only its type. For a client's response, the form is a copy of
+        the response, whose items are replaced later."""
         ...
 
     def of_another(self, form: object) -> object:
@@ -35,7 +36,7 @@ class Shape(Protocol[Item]):
         ...
 
     def needs_scores(self, found: Iterable[Item]) -> bool:
-        """Returns True iff the search returns scores and at least one of these items has none. Items
+        """Returns True iff the search returns scores and at least one of these items has no score. Items
         without a score then get a made-up score, and the explanation says so."""
         ...
 
@@ -48,8 +49,8 @@ class ReadForm:
     reading: ItemReading
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: what is needed to build a result of the same kind from other
-        items, such as the type of a list or a copy of a client's response."""
+        """Returns the form of a result: the data that are needed to build a result of the same kind from
+        other items, such as the type of a list or a copy of a client's response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:

@@ -66,7 +66,7 @@ def note_made(name_of: Callable[[Any], str], tool: object) -> None:
     run = participation()
     if run is not None and run.guards is not None:
         run.guards.guard(tool)
-    with suppress(Exception):  # the name may be read by the user's code
+    with suppress(Exception):  # reading the name may run the user's code
         if run is not None:
             run.note_made_tool(name_of(tool), tool)
 
@@ -91,7 +91,7 @@ def recording_calls(
 ) -> Any:
     """Returns a function, sync or async, that does the same as ``function``, but whose calls are recorded
     as calls of the tool ``name``. ``way``: the attribute, such as "func", by which the tool is called;
-    only calls by the same one can be equal. ``own``: the tool; None if ``function`` is the tool."""
+    calls by different ones are never equal. ``own``: the tool; None if ``function`` is the tool."""
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
@@ -131,9 +131,9 @@ def recording_calls(
 def named_arguments(
     signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any], arguments_of: ArgumentsOf
 ) -> object:
-    """Returns those of a call's arguments that the model gave, by name; None if the function cannot be
-    called with these arguments."""
-    with suppress(TypeError):  # the function itself says what is wrong with its arguments
+    """Returns the arguments of a call that the model gave, by name; None if the function cannot be called
+    with these arguments."""
+    with suppress(TypeError):  # the later call of the function raises this error
         return arguments_of(_by_name(signature.bind(*args, **kwargs)))
     return None
 

@@ -1,5 +1,5 @@
-"""This module repeats a search for more results. If some results are removed from a search, it is filled
-up in this way with the results that production would return instead."""
+"""This module repeats a search for more results. If documents are removed from a search's result, the
+result is filled up with the documents that production would return instead."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -37,8 +37,8 @@ _SETTINGS = "search_kwargs"
 class Wide(NamedTuple):
     """A ``Wide`` is a search for more results. ``search``: a function that makes the search; it may
     return an awaitable. ``chooses``: True if the search selects its results from a larger set of
-    candidates; a document that is removed afterwards may then have influenced which others were selected.
-    ``raised``: the parameter with the number of results and its new value, such as "k=7"."""
+    candidates; a document that is removed afterwards may then have influenced which other documents were
+    selected. ``raised``: the parameter with the number of results and its new value, such as "k=7"."""
 
     search: Callable[[], Any]
     chooses: bool = False
@@ -46,7 +46,7 @@ class Wide(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Returns the new number of results; 0 if it is not known."""
+        """Returns the number of results that the wider search asks for; 0 if it is not known."""
         value = self.raised.rpartition("=")[2]
         return int(value) if value.isdecimal() else 0
 
@@ -57,7 +57,7 @@ results (fewer if ``more`` is negative); None if the number of results cannot be
 number of results that the search returned."""
 
 
-def never_wider(more: int, returned: int) -> Wide | None:  # noqa: ARG001 -- as every ``Wider``
+def never_wider(more: int, returned: int) -> Wide | None:  # noqa: ARG001 -- needed in every ``Wider``
     """Returns None: this ``Wider`` is for searches whose number of results cannot be read."""
     return None
 
@@ -143,8 +143,8 @@ def _raise_in(arguments: Any, more: int, returned: int) -> str:
 
 def _count_among(given: Mapping[str, Any], returned: int) -> str:
     """Returns the name of the argument that is the number of results; empty if there is none. If several
-    arguments have a usual name, such as ``k``, this is the first whose value is ``returned``, or else the
-    first."""
+    arguments have a usual name for this number, such as ``k``, returns the first argument whose value is
+    ``returned``. If no argument has this value, returns the first one."""
     counts = [name for name, each in given.items() if _is_count(each)]
     return next((name for name in counts if given[name] == returned), next(iter(counts), ""))
 
@@ -154,7 +154,8 @@ def _is_count(given: object) -> bool:
 
 
 def _with(owner: Any, name: str, value: Any) -> Any:
-    """Returns a copy of an object with a new value of an attribute; None if it cannot be set."""
+    """Returns a copy of an object in which one attribute has a new value; None if the attribute cannot be
+    set."""
     own = None
     with suppress(Exception):  # the class belongs to a library, and may not allow copies or changes
         own = copy(owner)

@@ -51,7 +51,7 @@ _REDIS_BOTH = frozenset(
         *("SETBIT", "XREADGROUP", "XAUTOCLAIM"),
     }
 )
-"""Commands to Redis that change a value, and that return a reply which depends on the earlier value."""
+"""Commands to Redis that change a value and whose reply depends on the value before the change."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,14 +74,15 @@ class ServiceCall:
 
     @property
     def service(self) -> str:
-        """Returns the host that the request names, or else the address of the service."""
+        """Returns the host to which the request is addressed, or, if it contains no host, the address of
+        the service."""
         host = _HOST.search(self.data) if _HTTP.match(self.data) else None
         return host.group(1).decode("latin-1").strip() if host else self.address
 
     @property
     def is_encrypted(self) -> bool:
-        """Returns True iff the bytes are encrypted. The same data is then recorded separately before its
-        encryption."""
+        """Returns True iff the bytes are encrypted. For an encrypted connection, the data is also
+        recorded in another place, before its encryption."""
         return bool(_ENCRYPTED.match(self.data))
 
     @property
@@ -158,7 +159,8 @@ class Effects:
     writes: bool
     """True if the call may change what the service stores."""
     both: bool = True
-    """True if a call that writes counts as a read too, because its reply may depend on what is stored."""
+    """True if a call that writes also counts as a read, because its reply may depend on the stored
+    data."""
     form: str | None = None
     """The request without texts of the run, which is equal for requests that differ only in these texts;
     None if the call is of a known kind, such as SQL."""
@@ -172,8 +174,8 @@ def _of_redis(commands: Collection[str]) -> Effects:
 
 
 def _is_mostly_in(request: str, said: str) -> bool:
-    """Returns True iff most of the first words of a request occur in the words that were sent. Other
-    words may stand between its messages, which blank lines separate."""
+    """Returns True iff most of the first words of a request occur in the words that were sent. If the
+    request has several messages, which blank lines separate, other words may stand between them."""
     known = found = 0
     for part in request.casefold().split("\n\n"):
         words = re.findall(r"\w+", part)[: _FIRST_WORDS - known]
@@ -186,8 +188,9 @@ def influencing_call(effects: Iterable[Effects]) -> str:
     """Returns the name of a call by which one run may influence another; empty if there is none.
     ``effects``: the effects of all calls to one service."""
     every = list(effects)
-    # A run without documents may send an empty text where other runs send text of a document. Alone, its
-    # request would count as a write. So if a request counts as a query, all requests of the same form do.
+    # A run without documents may send an empty text where other runs send the text of a document. Alone,
+    # such a request would count as a write. So if one request of a form counts as a query, all requests
+    # of this form count as queries.
     asking = {(each.name, each.form) for each in every if each.reads and each.form is not None}
     known = [each for each in every if (each.name, each.form) not in asking]
     reads = any(each.reads or (each.writes and each.both) for each in known)

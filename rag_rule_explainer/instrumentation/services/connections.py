@@ -58,7 +58,7 @@ def _note(connection: Any, data: Any, address: str = "") -> None:
         address = address or _address_of(connection)
         if address:
             run.outside.sent(connection, _call_of(run, address), _bytes_of(data))
-    except Exception:  # noqa: S110 -- the application's own call must not fail for this record
+    except Exception:  # noqa: S110 -- recording must not make the application's own call fail
         pass
 
 
@@ -72,7 +72,7 @@ def _call_of(run: Participation, address: str) -> ServiceCall:
 def _bytes_of(data: Any) -> bytes:
     try:
         return bytes(memoryview(data).cast("B")[:_MOST])
-    except TypeError:  # an object for another process is sent, not bytes
+    except TypeError:  # the sent object is meant for another process, and is not bytes
         return pickle.dumps(data)[:_MOST]
 
 

@@ -83,8 +83,8 @@ class Services:
 
     def _all(self) -> dict[str, list[Effects]]:
         with self._guard:
-            # The latest calls may still get more bytes. So their effects are not stored, but determined
-            # at each call of this method.
+            # The latest calls may still get more bytes. So the effects of these calls are not stored, but
+            # computed each time this method is called.
             models, found = set(self._models), {name: dict(each) for name, each in self._effects.items()}
             for call in self._calls:
                 self._settle(call, models, found)

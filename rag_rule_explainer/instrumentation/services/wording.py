@@ -43,8 +43,8 @@ _KEEPS = frozenset(
         *("counter", "counters", "flag", "flags", "feedback", "cart", "queue", "keys", "kv"),
     }
 )
-"""Words for things that a service stores. If such a word is in its address, a request only reads if its
-method is GET."""
+"""Words for things that a service stores. A request whose address contains such a word counts as a read
+only if its method is GET."""
 _WATCHES = frozenset(
     {
         *("telemetry", "metrics", "traces", "logs", "spans", "ingestion", "envelope", "otlp"),
@@ -117,8 +117,8 @@ def phrases_of(texts: Iterable[str]) -> frozenset[str]:
 
 def is_about(sent: str, phrases: frozenset[str]) -> bool:
     """Returns True iff a request contains one of these phrases, or a list of numbers, such as an
-    embedding. ``phrases``: pairs of neighbouring words in texts of runs; a text of one word is itself a
-    phrase."""
+    embedding. ``phrases``: pairs of neighbouring words in texts of runs; if a text has only one word,
+    this word is a phrase."""
     plain = unescaped(sent)
     for text in (plain, unquote_plus(plain)):
         words = _IN_TEXT.findall(text.casefold())

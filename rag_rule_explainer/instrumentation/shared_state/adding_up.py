@@ -1,7 +1,8 @@
-"""This module recognises statements that only change a value, and read nothing else that matters.
+"""This module recognises statements that only change a value, and whose right side does not read the
+application's state.
 
-In ``usage.tokens += reply.usage.tokens``, the right side names an attribute as the left side does. It
-reads the reply's tokens, and not those of the application.
+In ``usage.tokens += reply.usage.tokens``, both sides contain the attribute name ``tokens``. But the right
+side reads the tokens of the reply, not those of the application.
 """
 
 import ast
@@ -14,9 +15,10 @@ _COMPUTING = frozenset(["len", "int", "float", "max", "min", "sum", "round", "ab
 
 
 def names_added_to(node: ast.AugAssign | ast.Assign) -> frozenset[str]:
-    """Returns the names in the target of a statement that only adds to it: the names of its object, its
-    attributes and its keys. What the right side reads by one of these names decides nothing else, as it
-    only goes into the target. Returns an empty set for other statements."""
+    """Returns the names in the target of a statement that only adds to the target, as ``self.total += x``
+    does: the names of the object, its attributes and its keys. If the right side reads one of these
+    names, the value is only added to the target and influences nothing else. Returns an empty set for
+    other statements."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     adds = isinstance(node, ast.AugAssign) or isinstance(node.value, ast.BinOp)
     is_lasting = len(targets) == 1 and not isinstance(targets[0], ast.Name)
@@ -39,8 +41,8 @@ def _names_in(target: ast.expr) -> Iterator[str]:
 
 
 def set_alone(branch: ast.If) -> list[str]:
-    """Returns a list with the variable or attribute that the branch sets, if the branch sets only one and
-    otherwise only logs; else an empty list."""
+    """Returns a list with the variable or attribute that the branch sets. Returns an empty list if the
+    branch sets several, or does anything else except logging."""
     targets = {
         ast.dump(each).replace("Store()", "Load()")
         for statement in branch.body

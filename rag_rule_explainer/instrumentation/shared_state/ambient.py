@@ -24,8 +24,8 @@ def left_on_loop_or_thread(holdings: Holdings, reading: Holdings) -> Iterator[Le
     """Yields each value that the application's code sets on the running event loop or on a thread, and
     that code of replays reads. Leaves out values that do not depend on the run, such as a client.
 
-    ``holdings``: the application's objects, whose code is searched for such writes. ``reading``: those of
-    them whose code runs in replays.
+    ``holdings``: the application's objects, whose code is searched for such writes. ``reading``: the
+    objects among them whose code runs in replays.
     """
     for each in writes_in(holdings):
         name, _ = place_of(each)
@@ -40,8 +40,8 @@ def left_on_loop_or_thread(holdings: Holdings, reading: Holdings) -> Iterator[Le
 
 
 def _is_on_loop_or_thread(written: Written) -> bool:
-    """Returns True iff the write changes an event loop or a thread, or a part of one, which the code gets
-    by a call such as ``asyncio.get_running_loop()``."""
+    """Returns True iff the write changes an event loop or a thread, or an object inside it, and the code
+    gets the loop or thread by a call such as ``asyncio.get_running_loop()``."""
     target: ast.expr = written.target
     while isinstance(target, (ast.Attribute, ast.Subscript)):
         target = target.value

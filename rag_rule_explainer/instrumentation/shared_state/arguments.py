@@ -30,8 +30,8 @@ _MOST_WORDS, _LONGEST, _MOST_FOLDERS = 500, 1000, 8
 def files_named_in(given: object, folder: str | None, environment: object) -> Iterator[str]:
     """Yields paths that the process may read: every argument, and every word in an argument, that can be
     the name of a file or folder. If another word names a folder, as in ``cd app``, the path inside that
-    folder is yielded too. For a pattern such as ``notes/*``, yields the path of its folder; for one
-    without a folder, such as ``part-*.md``, the pattern itself.
+    folder is yielded too. For a pattern such as ``notes/*``, yields the path of its folder; for a pattern
+    without a folder, such as ``part-*.md``, yields the pattern itself.
 
     ``given``: the list of the process's arguments, or the text of a shell command. ``folder``: the
     working folder of the process; None for the current one. ``environment``: the environment variables of

@@ -19,7 +19,7 @@ _ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", "move_to_end",
 
 def is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
     """Returns True iff the application's code only appends to the value of this name and reads its last
-    entry. If every run appends, no run then reads an entry of an earlier run."""
+    entry. If every run appends an entry, no run reads an entry of an earlier run."""
     return _all_reads(holdings, name, _for_the_last)
 
 
@@ -38,10 +38,10 @@ def is_asked_by_key(holdings: Holdings, name: str) -> bool:
 
 
 def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]) -> bool:
-    """Returns True iff the user's code uses ``name`` only at allowed places.
+    """Returns True iff the user's code uses ``name`` only in allowed expressions.
 
-    ``allowed``: returns, for a function's syntax tree, the ``id()`` of the nodes that may have this name.
-    Local variables, and assignments to attributes in ``__init__``, are ignored.
+    ``allowed``: takes the syntax tree of a function, and returns the ``id()`` of each node in which
+    ``name`` may occur. Local variables, and assignments to attributes in ``__init__``, are ignored.
     """
     return not any(
         name in _read_elsewhere(own_code(function), function.__name__ == "__init__", allowed)
@@ -53,8 +53,8 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
 def _read_elsewhere(
     code: CodeType, is_making: bool, allowed: Callable[[ast.AST], Iterable[int]]
 ) -> frozenset[str]:
-    """Returns the names that a function uses at places that are not ``allowed``. ``is_making``: True for
-    an ``__init__``, whose assignments to attributes are ignored."""
+    """Returns the names that a function uses in expressions that are not ``allowed``. ``is_making``: True
+    for an ``__init__``, whose assignments to attributes are ignored."""
     tree = tree_of(code)
     if tree is None:
         return frozenset()
@@ -71,7 +71,8 @@ def _read_elsewhere(
 
 
 def _by_key(tree: ast.AST) -> Iterable[int]:
-    """Yields the ``id()`` of the nodes from which an entry is read, or in which one is set, by a key."""
+    """Yields the ``id()`` of each syntax node for a collection from which the code reads an entry by a
+    key, or in which the code sets an entry by a key."""
     for node in ast.walk(tree):
         yield from evicting_nodes(node)
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _ASKING):

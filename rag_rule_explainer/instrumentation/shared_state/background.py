@@ -76,8 +76,8 @@ def _unawaited(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def _called_from(begun: set[str], functions: dict[str, FunctionType]) -> set[str]:
-    """Returns the names of the user's functions that may run in a thread or task: those in ``begun``, and
-    all functions that these call by name, directly or indirectly.
+    """Returns the names of the user's functions that may run in a thread or task: the functions in
+    ``begun``, and all functions that they call by name, directly or indirectly.
 
     ``begun``: the names in the calls that start a thread or a task. ``functions``: the user's functions
     by name.

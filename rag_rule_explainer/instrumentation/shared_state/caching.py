@@ -1,7 +1,7 @@
 """This module finds the user's cached functions whose results depend on more than their arguments.
 
-A cache such as ``functools.lru_cache`` keeps results from run to run. If the function searches, or reads
-values that are written during runs, the cached result is wrong in a later run.
+A cache such as ``functools.lru_cache`` keeps results from run to run. If the cached function makes a
+search, or reads values that are written during runs, the cached result is wrong in a later run.
 """
 
 import sys
@@ -21,7 +21,7 @@ from .writing import function_label, writes_in
 _LRU = type(lru_cache(len))
 _MARKS = ("cache", "lru", "memo")
 _DEEPEST = 400
-"""The largest number of stack frames that are searched for the frame of a cached function."""
+"""The largest number of stack frames that are checked to find the frame of a cached function."""
 
 
 @dataclass(slots=True, eq=False)
@@ -37,7 +37,8 @@ class Caches:
     @classmethod
     def among(cls, holdings: Holdings, emptied: Collection[CodeType]) -> "Caches":
         """Returns a ``Caches`` with the cached functions in an application. ``holdings``: the
-        application's state. ``emptied``: the code of those whose cache every run empties first."""
+        application's state. ``emptied``: the code of the cached functions whose cache every run empties
+        at its start."""
         functions = [_function_of(each) for each in holdings.all]
         known = {own_code(each): each for each in functions if each is not None}
         return cls(_functions={code: each for code, each in known.items() if code not in emptied})

@@ -15,8 +15,8 @@ ANY_KEY = "…"
 
 
 def is_certain(written: Written) -> bool:
-    """Returns True iff the function that contains this write sets the value in every call, by this write
-    or by another one. A call that returns before the write is ignored, unless it may have read the
+    """Returns True iff every call of the function that contains this write sets the value, by this write
+    or by another one. A call that returns before the write is ignored, unless the call may have read the
     value."""
     tree = tree_of(written.code)
     place = _target_of(written.target)
@@ -57,10 +57,9 @@ def _body_of(tree: ast.AST | None) -> list[ast.stmt]:
 
 
 def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """Yields the statements that are executed whenever ``statement`` is executed. For a simple statement,
-    this is the statement itself. For ``with`` and ``try``, these are the statements of the body. For an
-    ``if`` with an ``else``, these are the assignments to values that both branches set. For a loop, there
-    are none."""
+    """Yields the statements that are executed whenever ``statement`` is executed. A simple statement
+    yields only itself. A ``with`` or a ``try`` yields the statements of its body. An ``if`` with an
+    ``else`` yields the assignments to values that both branches set. A loop yields nothing."""
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         inner = statement.body
     elif isinstance(statement, ast.Try):

@@ -45,8 +45,8 @@ def _source_of(code: CodeType) -> str:
     ``inspect.getsource`` returns the same, but is slow: it looks for the file of every loaded module. So
     it is called only if the file of the code cannot be read directly.
     """
-    # Python names all texts that ``exec`` runs ``<string>``. Python 3.13 returns the lines of ``python
-    # -c`` for this name, which would be wrong here.
+    # For all texts that ``exec`` runs, Python uses the file name ``<string>``. For this name, Python 3.13
+    # returns the lines of ``python -c``, which would be wrong here.
     if code.co_filename == "<string>":
         raise OSError
     linecache.checkcache(code.co_filename)
@@ -62,8 +62,8 @@ def _source_of(code: CodeType) -> str:
 
 
 def kept_by_defaults(function: FunctionType) -> Iterator[str]:
-    """Yields the names of the parameters whose default value is a collection. All calls share that
-    collection, so what one run adds to it stays there."""
+    """Yields the names of the parameters whose default value is a collection. All calls share this
+    collection, so an entry that one run adds is still there in the next run."""
     code, defaults = own_code(function), function.__defaults__ or ()
     known = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
     yield from (

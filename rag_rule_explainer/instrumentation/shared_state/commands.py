@@ -1,8 +1,8 @@
 """This module finds out what a command that the application starts may read or store besides the files
 that its arguments name.
 
-It knows the usual commands, such as ``grep``, by their names. Of any other program, such as a script, it
-is unknown what the program reads and stores.
+It knows the usual commands, such as ``grep``, by their names. For any other program, such as a script,
+this module cannot say what the program reads and stores.
 """
 
 import ast
@@ -70,7 +70,7 @@ def reach_of(program: str, given: object, folder: str | None) -> Reach:
 
     ``program``: the name or path of the program that is started; empty for the shell of the system.
     ``given``: the text of a shell command, or the list of the program's arguments (the first is a name
-    for the program). ``folder``: its working folder; None for the current one.
+    for the program). ``folder``: the working folder of the program; None for the current one.
     """
     here = folder or str(Path.cwd())
     if isinstance(given, (str, bytes)):
@@ -143,9 +143,9 @@ def _of_a_program(program: str, rest: Sequence[str], here: str) -> Reach:
 
 
 def _is_of_the_system(program: str) -> bool:
-    """Returns True iff the name of a program tells what the program does. This is so for a program in a
-    folder of the system. It is also so for a name that no installed program has: this is a command of the
-    shell itself, or a command that cannot be started."""
+    """Returns True iff the name of a program tells what the program does. That is true for a program in a
+    folder of the system. It is also true if no installed program has this name: the name then belongs to
+    a command of the shell itself, or to a command that cannot be started."""
     found = which(program)
     return found is None or str(Path(found).absolute()).startswith(_INSTALLED)
 
@@ -158,9 +158,9 @@ def _of_a_shell(name: str, rest: Sequence[str], here: str) -> Reach:
 
 
 def _of_python(name: str, rest: Sequence[str], here: str) -> Reach:
-    """Returns what ``python`` may read. Modules that are run by ``-m`` count as unknown programs, and so
-    does code that may read files or change something outside of its process. ``rest``: the arguments of
-    ``python``. ``here``: the working folder."""
+    """Returns a ``Reach`` that says what ``python`` may read. Modules that are run by ``-m`` count as
+    unknown programs, and so does code that may read files or change something outside of its process.
+    ``rest``: the arguments of ``python``. ``here``: the working folder."""
     words = [*rest]
     while words and words[0].startswith("-") and words[0] not in {"-c", "-m"}:
         words.pop(0)
@@ -202,8 +202,9 @@ def is_pure(code: str) -> bool:
 
 
 def _of_git(rest: Sequence[str], here: str) -> Reach:
-    """Returns what a ``git`` command may read: the repository's history, and, for most commands, all
-    files in the working folder too. ``rest``: the arguments of ``git``. ``here``: the working folder."""
+    """Returns a ``Reach`` that says what a ``git`` command may read: the repository's history, and, for
+    most commands, all files in the working folder too. ``rest``: the arguments of ``git``. ``here``: the
+    working folder."""
     words = [*rest]
     while words and words[0].startswith("-") and words[0] not in OF_HISTORY:
         option = words.pop(0)
@@ -221,7 +222,8 @@ def _of_git(rest: Sequence[str], here: str) -> Reach:
 
 def _repository(path: Path) -> Path:
     """Returns the folder that holds the history of a Git repository. ``path``: the ``.git`` of a working
-    folder. Usually it is that folder; in a worktree, it is a file that contains the folder's path."""
+    folder. Usually, this is the searched folder itself; in a worktree, it is a file that contains the
+    folder's path."""
     try:
         named = "" if path.is_dir() else path.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
     except (OSError, UnicodeDecodeError):

@@ -35,7 +35,7 @@ def is_computed(codes: Iterable[CodeType], name: str, *, of_a_method: bool = Fal
     be one of them. For example, ``getattr(self, "_" + x)`` may read ``_mode``.
 
     ``of_a_method``: True if ``name`` is the name of a method. A computed name without any constant part,
-    as in ``getattr(self, x)``, counts only then.
+    as in ``getattr(self, x)``, counts only for methods.
     """
     return any(
         re.fullmatch(pattern, name)

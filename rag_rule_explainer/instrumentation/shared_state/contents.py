@@ -26,7 +26,8 @@ _WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
 
 def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Yields the enclosed variables of a function, as pairs of name and value. For a function of the
-    user's, it also yields its code, its attributes, its default values and the globals that it names."""
+    user's, also yields the function's code, attributes and default values, and the globals that it
+    names."""
     for name, cell in zip(own_code(function).co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
@@ -44,8 +45,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     known = parameters_of(function)
     named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
     for name, value in (*named, *(function.__kwdefaults__ or {}).copy().items()):
-        # A call can change a default value only if it is a collection. Other default values get an empty
-        # name, because names matter only for values that may change.
+        # A call can change a default value only if this value is a collection. Names matter only for
+        # values that may change, so all other default values get an empty name.
         yield (name if is_collection(value) else ""), value
     names = set(names_in(own_code(function)))
     for name in sorted(names):
@@ -59,8 +60,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def parameters_of(function: Any) -> tuple[str, ...]:
-    """Returns the names of the positional parameters. If they are unknown, as for a function that is
-    implemented in C, returns empty names: ``MOST_INSIDE`` of them, enough for any call."""
+    """Returns the names of a function's positional parameters. If they are unknown, as for a function
+    that is implemented in C, returns ``MOST_INSIDE`` empty names, which are enough for any call."""
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * MOST_INSIDE
 
@@ -124,8 +125,8 @@ def is_of_user(thing: object) -> bool:
     if type(thing) in SIMPLE:
         return False
     if isinstance(thing, FunctionType):
-        # A wrapper has the ``__module__`` of the function that it wraps, so the module is read from its
-        # globals instead.
+        # A wrapper has the ``__module__`` of the function that it wraps, so the wrapper's own module is
+        # read from its globals.
         module = thing.__globals__.get("__name__")
         # Code that ``exec`` runs with a namespace of its own has no module.
         return own_code(thing).co_filename == _EXECUTED if module is None else is_users(str(module))

@@ -28,8 +28,8 @@ _LONGEST_FLAG = 20
 class Counted:
     """A ``Counted`` is a number or flag that changes from run to run.
 
-    ``place``: its name with the name of the object that has it, such as ``Chat.turn``. ``name``: the name
-    by which code reads it. ``was``, ``came``: its value before and after a run.
+    ``place``: the name of the value after the name of the object that has it, such as ``Chat.turn``.
+    ``name``: the name by which code reads it. ``was``, ``came``: its value before and after a run.
     """
 
     place: str
@@ -105,7 +105,8 @@ def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
             continue
         if earlier.size != held.size and after.is_in_users(held):
             # If the entries of a list are in a request to a model, a comparison of requests shows that
-            # they changed. The number of entries is in no request, but the user's code may depend on it.
+            # the entries changed. The number of entries is in no request, but the user's code may depend
+            # on this number.
             yield Counted(place_in(after, held, ""), f"len({held.name})", earlier.size, held.size)
 
 
@@ -147,7 +148,8 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
         holder = None if held.holder is None else holdings.all[held.holder].thing
         if own_code(function).co_filename == "<string>" and function.__name__ == "__init__":
             continue  # the ``__init__`` of a dataclass, which only sets attributes
-        # A variable with the method's name is a different object, so only reads as an attribute count.
+        # A variable with the method's name is a different object, so only reads as an attribute, such as
+        # ``self.name``, count.
         if is_for_others(holder, function) and not (
             any(reads(own_code(each), function.__name__, as_attribute=True) for _, each in functions)
             or _may_be_meant(function.__name__, functions, of_a_model=held.is_of_model)
@@ -157,18 +159,18 @@ def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]
 
 
 def _may_be_meant(name: str, functions: list[tuple[Held, FunctionType]], *, of_a_model: bool) -> bool:
-    """Returns True iff the user's code may call a method of this name by a name that it computes, as in
-    ``getattr(self, "on_" + event)``. ``of_a_model``: True for a method of a model; only the code of
-    models is then considered."""
+    """Returns True iff the user's code may call a method of this name although the name is not in the
+    code, because the code computes it, as in ``getattr(self, "on_" + event)``. ``of_a_model``: True for a
+    method of a model; only the code of models is then considered."""
     codes = (own_code(each) for held, each in functions if held.is_of_model or not of_a_model)
     return is_computed(codes, name, of_a_method=True)
 
 
 def _names_of(function: FunctionType, kind: type) -> set[str]:
-    """Returns the names under which a class or one of its bases has this function: as a method, a static
-    or class method, or the getter of a property."""
-    # Attributes may be objects of any kind, whose ``==`` may do anything. So they are compared by
-    # identity.
+    """Returns the names of this function in a class or one of its bases: as a method, a static or class
+    method, or the getter of a property."""
+    # The attributes may be objects of any kind, whose ``==`` may do anything. So the attributes are
+    # compared by identity.
     return {
         name
         for each in kind.__mro__
@@ -186,15 +188,12 @@ def _function_of(held: Any) -> Any:
 
 
 def is_for_others(holder: object, function: FunctionType) -> bool:
-    """Returns True for a user's method that runs only if the user's code names it. ``holder``: the object
-    or the class that has the method.
+    """Returns True for a user's method that runs only if the user's code contains its name. ``holder``:
+    the object or the class that has the method.
 
-    Returns False for methods that may run although no code names them:
-
-    - special methods, which Python calls (``if cart:`` calls ``__bool__`` of ``cart``);
-    - methods that override a framework's method;
-    - methods that a decorator may have registered;
-    - methods that have a second name (an alias).
+    Returns False for methods that may run although no code names them: special methods, which Python
+    calls (``if cart:`` calls ``__bool__`` of ``cart``); methods that override a framework's method;
+    methods that a decorator may have registered; and methods that have a second name (an alias).
     """
     kind = holder if isinstance(holder, type) else type(holder)
     if function.__name__.startswith("__") and function.__name__.endswith("__"):

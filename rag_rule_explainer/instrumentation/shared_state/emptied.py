@@ -1,5 +1,6 @@
 """This module finds the collections and caches that an application empties at the start of every run, as
-``lambda given: [cache.clear(), app(given)][1]`` does. Nothing in them can come from an earlier run."""
+``lambda given: [cache.clear(), app(given)][1]`` does. So no entry of such a collection can come from an
+earlier run."""
 
 import dis
 from collections import OrderedDict, deque
@@ -21,7 +22,7 @@ _BEGINNING = frozenset(
         *("RETURN_GENERATOR", "GEN_START", "NOT_TAKEN"),
     }
 )
-"""Instructions that only prepare a call, or the function itself."""
+"""Bytecode instructions that only prepare a call or begin a function, and so change nothing."""
 _LOADING = frozenset({"LOAD_GLOBAL", "LOAD_DEREF", "LOAD_CLASSDEREF"})
 _OF_PARTS = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _CALLING = frozenset({"CALL", "CALL_METHOD", "CALL_FUNCTION"})
@@ -57,12 +58,13 @@ def _emptied(function: FunctionType) -> Iterator[object]:
 
 
 def _found(function: FunctionType, names: Iterable[str]) -> object:
-    """Returns the object to which these names lead: a variable of the function, and attributes."""
+    """Returns the object to which these names refer: the first is a variable of the function, the others
+    are attributes."""
     first, *rest = names
     cells = dict(zip(own_code(function).co_freevars, function.__closure__ or (), strict=True))
     try:
         found: object = cells[first].cell_contents if first in cells else function.__globals__[first]
-    except (KeyError, ValueError):  # no such variable, or one that is not yet set
+    except (KeyError, ValueError):  # there is no such variable, or it has no value yet
         return _NOTHING
     for name in rest:
         found = _attributes_of(found).get(name, _NOTHING)
@@ -70,8 +72,9 @@ def _found(function: FunctionType, names: Iterable[str]) -> object:
 
 
 def _empties(thing: object, method: str) -> bool:
-    """Returns True iff the method leaves nothing in this object: ``clear`` of a collection that has no
-    attributes beside its entries, or ``cache_clear`` of a function's cache."""
+    """Returns True iff the method empties this object completely. This is true for ``clear`` of a
+    collection that has no attributes beside its entries, and for ``cache_clear`` of a function's
+    cache."""
     if isinstance(thing, _LRU):
         return method == "cache_clear"
     kind = type(thing)
@@ -83,7 +86,7 @@ def _empties(thing: object, method: str) -> bool:
 
 
 def _attributes_of(thing: object) -> Mapping[str, object]:
-    # The usual ways to ask may run code of the object's class.
+    # Reading ``__dict__`` in the usual way may run code of the object's class.
     try:
         return cast("Mapping[str, object]", object.__getattribute__(thing, "__dict__"))
     except AttributeError:  # an object of a class with slots, or a list
@@ -97,8 +100,8 @@ def cached_code(caches: Iterable[Any]) -> frozenset[CodeType]:
 
 
 def is_one_of(names: Iterable[str], holdings: Holdings, emptied: Iterable[object]) -> bool:
-    """Returns True iff one of these names is that of an emptied object. ``holdings``: the application's
-    state, which has the names of objects."""
+    """Returns True iff one of these names belongs to an object that is emptied. ``holdings``: the
+    application's state, which has the names of objects."""
     known = frozenset(names)
     found = (holdings.of(each) for each in emptied)
     return any(each is not None and not known.isdisjoint(holdings.names(each)) for each in found)

@@ -10,8 +10,8 @@ _LARGEST = 1_000_000
 """The size in bytes of the largest file that is compared by content. Larger files are compared by their
 size and the time of their last change."""
 _MOST_LINES = 100_000
-"""The maximum number of SQL statements that are compared of a database in shared memory. They are the
-statements that would create its content."""
+"""The maximum number of SQL statements that are compared for a database in shared memory. These
+statements would create the database's content."""
 
 
 def is_shared_memory(database: str) -> bool:
@@ -27,15 +27,16 @@ def _of_memory(database: str) -> bytes:
         with closing(sqlite3.connect(database, uri=True, timeout=0)) as connection:
             for line in islice(connection.iterdump(), _MOST_LINES):
                 digest.update(line.encode("utf-8", "surrogatepass"))
-    except sqlite3.Error:  # another run is writing to it
+    except sqlite3.Error:  # another run is writing to the database
         return b"in use"
     return digest.digest()
 
 
 def content_of(path: str) -> bytes:
     """Returns a digest of the file or folder at ``path``. Two digests differ if the file or folder was
-    changed in between. The digest of a folder is made of the names in it; that of a file, of its content,
-    and of its write-ahead log if it is a database. A missing file has a digest too."""
+    changed in between. The digest of a folder is made of the names in the folder. The digest of a file is
+    made of the file's content, and for a database also of its write-ahead log. A missing file has a
+    digest too."""
     if is_shared_memory(path):
         return _of_memory(path)
     digest = blake2b(digest_size=16)
@@ -54,8 +55,8 @@ def content_of(path: str) -> bytes:
 
 
 def description_of(path: str, *, times: bool) -> bytes:
-    """Returns what a command may learn of a file without reading it: its mode, and the target of a link.
-    ``times``: True to add the time of the last change."""
+    """Returns what a command may find out about a file without reading its content: its mode, and the
+    target of a link. ``times``: True to add the time of the last change."""
     file = Path(path)
     try:
         known = file.lstat()

@@ -1,7 +1,8 @@
 """This module finds files by which one run influences a later one.
 
-A run may read files that it wrote itself. It depends on more than its own sources if it reads a file that
-a run on other sources wrote, or a file that has different contents in runs on different sources.
+A run may read files that it wrote itself. But a run depends on more than its own sources if it reads a
+file that a run on other sources wrote, or a file that has different contents in runs on different
+sources.
 """
 
 import os
@@ -20,13 +21,13 @@ from .written_files import WrittenFiles
 
 _OF_IMPORTS = (".pyc", ".so")
 _CODE = (".py", ".pyi")
-"""The endings of files with Python code. Every run may import such files, so a read of one is recorded
-only if a run has written the file."""
+"""The endings of files with Python code. Every run may import such files. So if a run reads such a file,
+this is recorded only if a run has also written the file."""
 _PATTERN = re.compile(r"[*?\[]")
 _ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix)})
 _UNDER = ("/proc/", "/dev/", "/sys/")
 _OF_PROCESSES = ("/proc/", "/sys/")
-_MEMORY = "/dev/shm/"  # noqa: S108 -- files there are the application's
+_MEMORY = "/dev/shm/"  # noqa: S108 -- files in this folder belong to the application
 
 
 class Left(NamedTuple):
@@ -70,7 +71,7 @@ class Files:
     databases: set[str] = field(default_factory=set[str])
     """The files of the databases."""
     written: WrittenFiles = field(default_factory=WrittenFiles)
-    """Records which files runs wrote."""
+    """The object that records which files runs wrote."""
     touched: str = ""
     """A file whose mode, time or size a run set; matters only if code of the user's reads such data."""
     appended: str = ""
@@ -190,7 +191,8 @@ class Files:
 
     def searched(self, folder: str, run: Reader, *, times: bool = False) -> None:
         """Records that a run is about to start a process that may read everything in a folder. Leaves out
-        what this run itself has written there. ``times``: True if the times of files matter to it."""
+        the files that this run itself has written there. ``times``: True if the times of files matter to
+        the process."""
         full = str(Path(folder).absolute())
         if _is_of_the_system(full):
             return
@@ -210,8 +212,8 @@ class Files:
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
         # A new file that is opened for appending is probably a log, and code rarely asks whether a log
-        # exists. So it is recorded in ``appended``, and not in ``_made``. If a run made the folder of the
-        # file, only the folder is recorded.
+        # exists. So such a file is recorded in ``appended``, and not in ``_made``. If a run made the
+        # folder of the file, only the folder is recorded.
         is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
         if path in self._made or (is_new and not adds):
             self._made[path].add(run.number)
@@ -238,7 +240,7 @@ class Files:
         self, path: str, run: Reader, content: bytes | None = None, *, known_as: str = ""
     ) -> str:
         """Returns a clause for messages, which says that a run on other sources found a different content
-        at this path; empty if no run did.
+        at this path; empty if no run found a different content.
 
         ``content``: a digest of the present content; None to read it from the path. ``known_as``: the key
         under which the digests of earlier runs are stored; empty for the path itself.
@@ -258,8 +260,8 @@ class Files:
         """Returns the path of a file that a run made or removed, if later runs may check whether it
         exists; empty if there is none.
 
-        If several runs made files in a folder and all chose different names, the files in this folder are
-        ignored: no run then checks the file of another run.
+        If several runs made files in a folder and all runs chose different names, the files in this
+        folder are ignored, because no run then checks the file of another run.
         """
         made_in = defaultdict[str, list[str]](list)
         for path in self._made:

@@ -18,7 +18,7 @@ _OF_PYTHON = frozenset({"__pycache__"})
 
 
 def content_of_folder(path: str, without: Collection[str], *, times: bool = False) -> bytes | None:
-    """Returns a digest of everything in a folder; None if the folder is too large to be looked at.
+    """Returns a digest of everything in a folder; None if the folder has too many entries to be read.
 
     ``without``: paths of files that are left out. ``times``: True to compare the times of files too.
     """

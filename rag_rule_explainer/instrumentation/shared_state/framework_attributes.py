@@ -1,4 +1,5 @@
-"""This module finds attributes of the frameworks' objects that have changed since they were read."""
+"""This module finds attributes of the frameworks' objects that have changed since these objects were
+read."""
 
 from collections.abc import Iterator
 
@@ -18,9 +19,9 @@ def of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
 
 
 def is_otherwise(held: Held) -> bool:
-    """Returns True iff an attribute of this framework's object has a different value now than when
-    ``held`` was made. Ignored are attributes that were None, because a framework may compute a value
-    later and keep it, and attributes that were fractional numbers, lists, dicts or sets."""
+    """Returns True iff an attribute of this framework's object now has a different value than when
+    ``held`` was made. Attributes that were None are ignored, because a framework may compute such a value
+    later and keep it. Attributes that were fractional numbers, lists, dicts or sets are ignored too."""
     return any(
         _has_another(held.thing, name, was)
         for name, was in held.values.items()

@@ -24,8 +24,8 @@ def has_fresh_key(written: Written, changed: ast.expr) -> bool:
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and node.id == key and not isinstance(node.ctx, ast.Load)
     ]
-    # The key counts only if every value that it gets is a random id. A parameter or a loop variable of
-    # the same name may have another value.
+    # A variable is a fresh key only if each of its assignments gives it a random id. A parameter or a
+    # loop variable of the same name may have another value.
     made_up = [each for each in _targets_made_up(tree) if each.id == key]
     return bool(made_up) and len(stored) == len(made_up) and not _is_parameter(tree, key)
 

@@ -26,7 +26,7 @@ _MAY_CHANGE = {_UNREAD, _POSITION, _VARIABLE, _OUTSIDE}
 state is read again in each comparison."""
 _ANYTHING = object()
 """This object replaces a value that must not be kept alive. A later value is then compared with the
-stored description of the value, and not with the value itself."""
+stored description of the replaced value."""
 
 Plain = str | int | float
 NamedValues: TypeAlias = list[tuple[str, Any]]
@@ -57,15 +57,15 @@ class Held:
     is_of_model: bool = False
     """True if the object belongs to a model."""
     plain: list[tuple[str, Plain]] = field(default_factory=_empty_list)
-    """The texts and numbers in it, each with its name; entries of a collection without a text as key have
-    an empty name."""
+    """The texts and numbers in this object, each with its name. An entry of a collection whose key is not
+    a text has an empty name."""
     states: dict[str, str] = field(default_factory=_empty_dict)
-    """For each object in it whose content has no names, such as a queue, a text that changes with the
-    content; the key is the object's name."""
+    """For each object inside this one whose content has no names, such as a queue, a text that changes
+    with the content. The key is the name of the inner object."""
     values: dict[str, object] = field(default_factory=_empty_dict)
     """All attributes of a framework's object."""
     followed: NamedValues = field(default_factory=_empty_list)
-    """The objects in it whose content is searched, each with its name."""
+    """The objects inside this one whose content is searched, each with its name."""
     outside: list[int] = field(default_factory=_empty_list)
     """The indices, in the list that ``read`` gets, of context variables and of objects whose content is
     not searched."""
@@ -119,7 +119,7 @@ class Held:
         for position, kind, content in self._changing:
             now, value = self._sorted(*entries[position])
             # The value of a context variable may be an object of the user's, whose ``==`` may do
-            # anything. So it is compared by identity.
+            # anything. So the value is compared by identity.
             if now != kind or (value is not content and (kind == _VARIABLE or value != content)):
                 return False
         return True
@@ -130,7 +130,8 @@ class Held:
         return self if is_same else replace(self, name=name, holder=holder)
 
     def _sorted(self, name: str, value: Any) -> tuple[int, Any]:
-        """Returns the kind of a value, such as ``_PLAIN``, and what is stored of the value."""
+        """Returns the kind of a value, such as ``_PLAIN``, and the data that are stored about the
+        value."""
         if type(value) in _SIMPLE:  # most values have these types, so they are checked first
             return _FOLLOWED, value
         if is_opaque(value):
@@ -144,11 +145,12 @@ class Held:
 
 
 def _read(value: object) -> tuple[int, Any]:
-    """Returns the kind of an object that is neither a text nor a number, and what is stored of the
-    object. If the kind is ``_UNREAD`` and the object has a name, ``_sorted`` changes the kind to
-    ``_OUTSIDE``."""
+    """Returns the kind of an object that is neither a text nor a number, and the data that are stored
+    about the object. If the kind is ``_UNREAD`` and the object has a name, ``_sorted`` changes the kind
+    to ``_OUTSIDE``."""
     if isinstance(value, ContextVar):
-        # This is the value in the current context; None if the variable has none there.
+        # This is the variable's value in the current context, or None if the variable has no value in
+        # this context.
         return _VARIABLE, cast("ContextVar[Any]", value).get(None)
     position = position_of(value)
     if position is not None:

@@ -2,7 +2,8 @@
 they are called the *holdings* of the application.
 
 These objects are reachable from the application through the user's functions and objects, the frameworks'
-objects, and collections. A comparison of the holdings before and after a run shows what the run left.
+objects, and collections. A comparison of the holdings before and after a run shows which data the run
+left.
 """
 
 from collections import deque
@@ -54,8 +55,8 @@ class Holdings:
     ) -> None:
         self._tools = tools
         self._earlier = earlier
-        # Visited objects are kept alive, so that Python does not give the ``id()`` of one to a new
-        # object.
+        # Visited objects are kept alive, so that Python does not give the ``id()`` of a visited object to
+        # a new object.
         self.all: list[Held] = []
         self.complete = True
         self.outer: dict[str, object] = {}
@@ -63,8 +64,8 @@ class Holdings:
         self._waiting: deque[tuple[object, str, int | None]] = deque([(application, "", None)])
         while self._waiting:
             self._look(*self._waiting.popleft())
-        # This reference is removed, because otherwise all holdings that were ever read would be kept
-        # alive.
+        # Without this line, each ``Holdings`` would keep the earlier one alive, and so all ``Holdings``
+        # that were ever read.
         self._earlier = None
 
     def texts(self) -> Iterator[str]:
@@ -91,8 +92,8 @@ class Holdings:
 
     def is_in_users(self, held: Held) -> bool:
         """Returns True iff ``held`` is the user's object, or a collection that belongs to one. Returns
-        False for a language model of a framework, and for all objects that were found inside one, at any
-        depth."""
+        False for a language model of a framework, and for all objects that were found inside such a
+        model, at any depth."""
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:

@@ -1,8 +1,8 @@
 """This module reads an application's code and objects to find state that lasts from one run to the next
 and may influence it.
 
-Such state may be in no prompt, or may be equal in all runs on all sources. Comparing prompts then does
-not find it.
+Such state may be in no prompt, or may be equal in all runs on all sources. A comparison of prompts then
+does not find this state.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator
@@ -56,8 +56,8 @@ class Lasting:
 
     ``before``: the application's state before the baseline. ``is_harmless``: returns True iff the user
     ignores changes of the state with this name. ``outside``: records the use of files and environment
-    variables by the runs. ``emptied``: the collections and caches that every run empties first.
-    ``caches``: the cached functions of the application, but for these.
+    variables by the runs. ``emptied``: the collections and caches that every run empties at its start.
+    ``caches``: the cached functions of the application, except those whose cache is in ``emptied``.
     """
 
     before: Holdings
@@ -89,16 +89,17 @@ class Lasting:
         """Stores the application's state between the baseline and the first replay, and searches its code
         for places that write state which lasts from run to run.
 
-        ``after``: this state. ``reading``: the objects in it whose code may run in replays. State that
-        only other code reads, such as that of tools which do not run again, is ignored. ``variables``:
-        context variables that cannot be reset. ``is_missed``: True if the state was first read after the
-        baseline had run; every value then counts as changed by the baseline.
+        ``after``: the state between the baseline and the first replay. ``reading``: the objects in this
+        state whose code may run in replays. State that only other code reads, such as the code of tools
+        that do not run again, is ignored. ``variables``: context variables that cannot be reset.
+        ``is_missed``: True if the state was first read after the baseline had run; every value then
+        counts as changed by the baseline.
         """
         self._sticking = sticking_in(after, reading, self.emptied)
         self._start = {each.name: contents_of(after, each.name) for each in self._sticking}
         for each in self._sticking:
-            # If the baseline changed the value, this is recorded now. The replays may not change it
-            # again, and then no later comparison would show it.
+            # If the baseline changed the value, this is recorded now. Perhaps no replay changes the
+            # value again, and then no later comparison would show the change.
             was = contents_of(self.before, each.name)
             if not each.keyed and (is_missed or was != self._start[each.name]):
                 self._changed.setdefault(each.name, each)
@@ -177,14 +178,14 @@ class Lasting:
         return found
 
     def _of_others(self, after: Holdings) -> Iterator[Left]:
-        """Yields state that lasts in models, and in objects whose content is not searched, such as
+        """Yields state that lasts in models and in objects whose content is not searched, such as
         clients. ``after``: the application's state after the baseline."""
         for each in sticking_in(after, after, of_models=True):
             if not each.keyed:
                 yield Left(each.name, f"{each.written.clause}, which is a model and goes by it")
         for each in self._sticking or ():
-            # If the application's code only creates a client (``is_made``), this is no reason for a
-            # doubt: later runs use the client as if it had existed before the first run.
+            # If the application's code only creates a client (``is_made``), this gives no doubt, because
+            # later runs use the client as if it had existed before the first run.
             own = () if each.is_made else (each.name,)
             names = (*own, *holders_of(each.written))
             outer = [after.outer[name] for name in names if name in after.outer]
@@ -196,8 +197,9 @@ class Lasting:
 
     def _without_code(self, after: Holdings, reading: Holdings) -> Iterator[tuple[str, Left]]:
         """Yields state that the baseline changed and that code in ``reading`` reads, although no code was
-        found that writes it, each with the name by which code reads it. ``after``: the application's
-        state after the baseline. ``reading``: the objects in it whose code may run in replays."""
+        found that writes the state. Each yielded pair is the state and the name by which code reads it.
+        ``after``: the application's state after the baseline. ``reading``: the objects in ``after`` whose
+        code may run in replays."""
         written = {place_of(each)[0] for each in writes_in(after)}
         for held, name, value in changed_values(self.before, after, after.is_in_users_or_models):
             known = self.before.of(held.thing)

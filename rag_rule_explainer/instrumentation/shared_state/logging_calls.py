@@ -25,8 +25,8 @@ _HARMLESS = frozenset(
         *("perf_counter", "monotonic", "next"),
     }
 )
-"""The names of functions and methods that change no state. ``next`` changes an iterator; but code that
-depends on the iterator also names it in another place, where this is noticed."""
+"""The names of functions and methods that change no state. ``next`` is included, although it changes an
+iterator: code that depends on the iterator also names it elsewhere, and is found there."""
 _A_LOG = re.compile(r"log|console|print|warn", re.I)
 
 
@@ -36,14 +36,14 @@ _WHILE_WAITING = _CHANGING | {
     *("sleep", "monotonic", "time", "perf_counter", "min", "max", "abs", "float", "int", "len", "round"),
     *("acquire", "release"),
 }
-"""The names of functions and methods that a function may call and still counts as one that only waits, as
-a rate limiter does. They read the time, compute with it, store times in a collection, or wait."""
+"""The names of functions and methods that a function which only waits may call, such as a rate limiter.
+They read the time, compute with it, store times in a collection, or wait."""
 
 _LEAVING = (ast.Raise, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Lambda)
 """Kinds of statements and expressions that are not allowed in a function that only waits, such as
 ``raise``."""
 _OF_ALL = frozenset({"locals", "vars", "eval", "exec"})
-"""Functions that read variables without naming them."""
+"""Functions, such as ``vars``, that return all variables, so that code reads them without naming them."""
 
 
 def only_logs(call: ast.Call) -> bool:
@@ -92,12 +92,11 @@ def only_logged_in(function: ast.AST) -> frozenset[str]:
 
 
 def only_waits(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Returns True iff a function only waits, and decides nothing except how long, as a rate limiter
-    does.
+    """Returns True iff a function only waits, and decides only how long it waits, as a rate limiter does.
 
     Such a function returns no value, raises nothing, and changes only attributes of its own object and
-    collections in them. Other code may depend on such an attribute, but it then reads the attribute by
-    its name, and other checks find this read.
+    collections in them. If other code depends on such an attribute, other checks notice that this code
+    reads the attribute.
     """
     every = [*ast.walk(function)]
     calls = [each for each in every if isinstance(each, ast.Call)]
@@ -140,6 +139,6 @@ def called_name(call: ast.Call) -> str:
 
 def _owner_of(call: ast.Call) -> str:
     """Returns the last name before the method in a call: ``log`` for ``self.log.info()``. Returns an
-    empty text if the call is not that of a method."""
+    empty text if the call is not a call of a method."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     return getattr(owner, "attr", "") or getattr(owner, "id", "")

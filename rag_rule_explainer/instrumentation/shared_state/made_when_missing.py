@@ -100,8 +100,8 @@ def _is_alike(first: ast.AST, second: ast.AST) -> bool:
 
 def _is_of(value: ast.expr, key: ast.expr | None, code: CodeType) -> bool:
     """Returns True iff the value of an expression depends only on ``key`` and on values that all runs
-    share. The expression then contains no local variables except ``self``, ``cls`` and those in ``key``.
-    ``key``: the key under which the code stores the value; None if there is none."""
+    share. The expression must contain no local variables except ``self``, ``cls`` and the variables in
+    ``key``. ``key``: the key under which the code stores the value; None if there is none."""
     inner = {each.arg for each in ast.walk(value) if isinstance(each, ast.arg)}
     known = set[str]() if key is None else _names_in(key)
     return not (_names_in(value) - inner - known - _SELF) & {*locals_of(code)}

@@ -1,8 +1,8 @@
 """This module finds values that the first run computes from its sources and that later runs reuse.
 
-An example is ``if self.cut is None: self.cut = mean(scores)``. All runs on all sources then look equal.
-Such a value is recognised by two signs: the baseline left it, and the user's code writes it only if it is
-missing.
+An example is ``if self.cut is None: self.cut = mean(scores)``. If later runs reuse such a value, all runs
+on all sources look equal. Such a value is recognised by two signs: the baseline left it, and the user's
+code writes it only if it is missing.
 """
 
 import ast
@@ -31,11 +31,10 @@ def first_made(
     """Yields the values that the baseline left and that later runs reuse.
 
     ``start``, ``after``, ``later``: the state of the application before and after the baseline, and after
-    a later run.
-    ``is_harmless``: a function that returns True iff the user ignores the value. Its arguments are the
-    value's name in messages, such as ``'cut' of Chain``, and its key; the key is empty for a value that
-    is no entry of a dict. ``emptied``: collections that every run empties first, so that nothing in them
-    is reused.
+    a later run. ``is_harmless``: a function that returns True iff the user ignores the value. Its
+    arguments are the value's name in messages, such as ``'cut' of Chain``, and its key; the key is empty
+    for a value that is no entry of a dict. ``emptied``: collections that every run empties first, so that
+    their entries are not reused.
     """
     kept = set(_kept_names(after))
     for held, name, _ in changed_values(start, after, after.is_in_users):
@@ -49,7 +48,7 @@ def first_made(
             or (start.of(thing) is None and not _holder_was_there(start, after, held))
         ):
             continue
-        # A value that no code reads has no influence. An example is a maximum for a report.
+        # If no code reads the value, it has no influence. An example is a maximum for a report.
         goes_by = is_read(after, label) or is_named(after, label)
         is_kept = _is_cached(thing, name) or (label in kept and goes_by)
         if not is_kept or _grows(after, later, held):
@@ -109,8 +108,8 @@ def _kept_by(node: ast.AST) -> Iterator[str]:
 
 
 def _goes_by_what_was(value: ast.expr) -> bool:
-    """Returns True iff the expression may return the old value of ``x``, as ``x or made()``, ``x if x
-    else made()`` and ``max(x, found)`` do."""
+    """Returns True iff the expression may return the old value of ``x``. Examples are ``x or made()``,
+    ``x if x else made()`` and ``max(x, found)``."""
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in {"max", "min"}
     return isinstance(value, (ast.BoolOp, ast.IfExp))

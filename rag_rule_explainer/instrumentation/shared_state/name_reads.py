@@ -1,4 +1,4 @@
-"""This module finds out whether code reads the value of a name, and what the code does with it."""
+"""This module finds out whether code reads the value of a name, and how the code uses this value."""
 
 import ast
 import linecache
@@ -14,7 +14,7 @@ from .logging_calls import called_name, logs, only_logged_in, only_logs, only_wa
 from .parsing import syntax_tree
 
 _WRITING = frozenset(
-    "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
+    "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of these words takes twelve lines
 )
 _SHOWING = frozenset(["str", "repr", "format", "list", "dict", "tuple", "sorted", "dumps", "join", "map"])
 """Functions that may show their argument as text. If an object's ``str()`` or ``repr()`` shows its
@@ -103,8 +103,8 @@ def texts_in_code(code: CodeType) -> Iterator[str]:
 
 
 def _matched_in(code: CodeType) -> Iterator[str]:
-    """Yields the strings in the tuples that are constants of the code. Python stores the attribute names
-    of patterns there, such as ``x`` of ``case Point(x=0)``."""
+    """Yields the strings in the tuples that are constants of the code. In such tuples, Python stores the
+    attribute names of patterns, such as ``x`` in ``case Point(x=0)``."""
     for each in code.co_consts:
         if isinstance(each, tuple):
             yield from (part for part in cast("tuple[Any, ...]", each) if isinstance(part, str))
@@ -188,8 +188,9 @@ class _Reading(ast.NodeVisitor):
     def _visit_apart(
         self, node: ast.expr, updated: list[str], added: frozenset[str] = frozenset()
     ) -> None:
-        """Visits an expression whose reads of what is ``updated`` (syntax trees as texts), and of
-        attributes with the names ``added``, only change these."""
+        """Visits an expression whose result is only stored in the expressions ``updated`` (their syntax
+        trees as texts), or in attributes with the names ``added``. If the visited expression reads one of
+        these, this is not recorded as a read, as for ``self.n`` in ``self.n = self.n + 1``."""
         before, around = len(self._updated), self._added
         self._updated += updated
         self._added = around | added
@@ -228,7 +229,7 @@ class _Reading(ast.NodeVisitor):
         for each in node.targets:
             self._visit_keys(each)
         if takes_next(node.value) and {getattr(each, "id", "") for each in node.targets} <= self._logged:
-            return  # as in ``number = next(counter)``, if the number is only logged
+            return  # so for ``number = next(counter)``, if the number is only logged
         # ``x = x + 1`` only changes x, so it is not recorded as a read; ``y = x = x + 1`` is recorded.
         if len(node.targets) > 1:
             self.visit(node.value)
@@ -249,7 +250,8 @@ class _Reading(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         if node.orelse or not all(map(_fails_or_logs, node.body)):
-            # ``if n > self.most: self.most = n`` reads the old value only to update it. This is no read.
+            # ``if n > self.most: self.most = n`` reads the old value only to update it, so this is not
+            # recorded as a read.
             self._visit_apart(node.test, set_alone(node))
         else:
             lines, attributes = self.lines, self.attributes
@@ -261,7 +263,8 @@ class _Reading(ast.NodeVisitor):
 
     def visit_MatchClass(self, node: Any) -> None:
         """Records the attributes that a class pattern reads, such as ``x`` in ``case Point(x=0)``. A
-        pattern such as ``case Point(0)`` does not name them, so it counts as a read of any name."""
+        pattern such as ``case Point(0)`` does not name the attributes, so it counts as a read of any
+        name."""
         if node.patterns:
             self.matches.append(node.lineno)
         for name in node.kwd_attrs:

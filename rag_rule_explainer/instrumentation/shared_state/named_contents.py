@@ -11,9 +11,9 @@ class Contents(NamedTuple):
     """A ``Contents`` holds the values of all attributes and variables that have one name, such as
     ``turn``, at one moment.
 
-    ``plain``: the values that are texts or numbers; each key is a pair of the ``id()`` of the object that
-    holds the value and the value's name there. ``size``: the number of entries of all values that are
-    collections, added up.
+    ``plain``: the values that are texts or numbers; each key is a pair: the ``id()`` of the object that
+    has the value, and the value's name in this object. ``size``: the number of entries of all values that
+    are collections, added up.
     """
 
     plain: dict[tuple[int, str], tuple[type, Plain]]

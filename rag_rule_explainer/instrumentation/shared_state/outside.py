@@ -45,8 +45,8 @@ class Outside:
     @property
     def shared(self) -> str:
         """Returns a clause for messages that names a file or environment variable which each run sets.
-        Another run at the same time would see the value, so runs must then be made one at a time. Empty
-        if there is no such file or variable."""
+        Another run at the same time would see the value, so runs must then be made one at a time. The
+        clause is empty if there is no such file or variable."""
         name = self.environment.first
         if name:
             return f"a run sets os.environ[{name!r}]"
@@ -62,13 +62,15 @@ class OutsideOfRun:
     is_alone: Callable[[], bool]
 
     def take(self, event: str, given: tuple[Any, ...]) -> None:
-        """Records an audit event of Python. ``event``: its name. ``given``: its arguments."""
+        """Records an event of Python's audit hooks, such as "open". ``event``: the name of the event.
+        ``given``: its arguments."""
         with self.all.lock:
             self._take(event, given)
 
     def sent(self, connection: Any, call: ServiceCall, data: bytes) -> None:
         """Records bytes that the run sends over a connection. ``call``: an object for a new call of a
-        service, which is used if the bytes begin one, and not if they continue an earlier call."""
+        service. The object is used only if the bytes begin a new call, not if they continue an earlier
+        call."""
         self.all.services.sent(connection, self.run.number, call, data)
 
     def _take(self, event: str, given: tuple[Any, ...]) -> None:

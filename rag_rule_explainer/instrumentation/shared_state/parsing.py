@@ -16,6 +16,6 @@ def syntax_tree(source: str) -> ast.Module:
         try:
             return ast.parse(source)
         except SystemError:
-            # The application was parsing in another thread, without this lock. So this is tried once
+            # The application was parsing in another thread, without this lock. So parsing is tried once
             # more.
             return ast.parse(source)

@@ -10,9 +10,10 @@ Result = TypeVar("Result")
 
 
 def per_class(function: Callable[[type], Result]) -> Callable[[Any], Result]:
-    """Returns a function with the same results, which calls ``function`` only once for each class.
+    """Returns a function with the same results as ``function``, which calls ``function`` only once for
+    each class.
 
-    Use it only if the result for a class never changes. The cache keeps no class alive.
+    Use ``per_class`` only if the result for a class never changes. The cache keeps no class alive.
     """
     known: WeakKeyDictionary[type, Result] = WeakKeyDictionary()
     # This is the dict inside ``known``. Reading it directly is faster than ``known[kind]``, which calls

@@ -1,8 +1,8 @@
 """This module describes, as a text, the state of objects whose content has no names: iterators, queues
 and buffers.
 
-If two descriptions of the same object differ, its state has changed in between. Making a description does
-not change the object.
+If two descriptions of the same object differ, the object's state has changed in between. Making a
+description does not change the object.
 """
 
 import io
@@ -26,8 +26,8 @@ _unknown = count()
 
 
 class Position(str):
-    """A ``Position`` is a text that says how far an iterator was read. It matters because a run that
-    reads a shared iterator continues where the earlier run stopped."""
+    """A ``Position`` is a text that says how far an iterator was read. A run that reads a shared iterator
+    continues where the earlier run stopped, so the position is state that one run leaves to the next."""
 
     __slots__ = ()
 

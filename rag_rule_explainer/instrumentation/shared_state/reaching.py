@@ -33,8 +33,8 @@ a different object to the name."""
 
 
 def reached(*starts: object) -> Iterator[object]:
-    """Yields these objects and those to which they refer, directly or indirectly, each once. After
-    ``_MOST`` objects, it stops."""
+    """Yields these objects and all objects to which they refer, directly or indirectly, each once. At
+    most ``_MOST`` objects are yielded."""
     alive: list[object] = []
     seen: set[int] = set()
     waiting = deque[object](starts)
@@ -138,7 +138,7 @@ def _of_function(function: FunctionType) -> Iterator[NamedReference]:
     if not is_users(function.__module__ or ""):
         return
     if is_ours(function):
-        # A wrapper of this package has the ``__module__`` of the function that it wraps. Only that
+        # A wrapper of this package has the ``__module__`` of the function that it wraps. Only the wrapped
         # function is the user's.
         yield "wrapped", getattr(function, "__wrapped__", None), False
         return
@@ -156,8 +156,8 @@ def _of_function(function: FunctionType) -> Iterator[NamedReference]:
 def is_ours(thing: object) -> bool:
     """Returns True iff a function, a class or an object's class belongs to this package."""
     if isinstance(thing, FunctionType):
-        # A wrapper has the ``__module__`` of the function that it wraps, so the module is read from its
-        # globals instead.
+        # A wrapper has the ``__module__`` of the function that it wraps, so the wrapper's own module is
+        # read from its globals.
         module = str(thing.__globals__.get("__name__", ""))
     else:
         module = str((thing if isinstance(thing, type) else type(thing)).__module__)

@@ -63,7 +63,7 @@ def _changed(
 
 
 def _was_there(before: Holdings, after: Holdings, held: Held) -> bool:
-    """Returns True iff the object, or the object that holds it, existed before the runs. So a new list in
-    an old object counts as a change of the old object."""
+    """Returns True iff the object, or the object that refers to it, existed before the runs. So a new
+    list in an old object counts as a change of the old object."""
     holder = None if held.holder is None else after.all[held.holder].thing
     return any(before.of(each) is not None for each in (held.thing, holder))

@@ -1,8 +1,8 @@
-"""This module finds values that code changes and that not every run sets anew. A run can then read a
-value that an earlier run left.
+"""This module finds values that code changes, but to which not every run assigns a new value. A run can
+then read a value that an earlier run left.
 
-Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. A value that every run
-sets anew does not last, as after ``self.mode = grade(documents)`` or ``seen.clear()``.
+Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. If every run assigns a
+new value, as by ``self.mode = grade(documents)`` or ``seen.clear()``, no old value is left.
 """
 
 import ast
@@ -52,12 +52,12 @@ class Sticking:
 def sticking_in(
     holdings: Holdings, reading: Holdings, emptied: Collection[object] = (), *, of_models: bool = False
 ) -> list[Sticking]:
-    """Returns the values that a run changes, that not every run sets anew, and that code of ``reading``
-    reads.
+    """Returns the values that a run changes and that code of ``reading`` reads. Leaves out a value if
+    every run assigns a new value before it reads the old one.
 
-    ``holdings``: the application's objects, whose code is searched for changes. ``reading``: those of
-    them whose code runs in replays. ``of_models``: if True, only changes in the code of the user's own
-    models are found; otherwise only changes in other code. ``emptied``: collections that each run
+    ``holdings``: the application's objects, whose code is searched for changes. ``reading``: the objects
+    among them whose code runs in replays. ``of_models``: if True, only changes in the code of the user's
+    own models are found; otherwise only changes in other code. ``emptied``: collections that each run
     empties first.
     """
     changes = defaultdict[ChangedPlace, list[Written]](list)
@@ -190,8 +190,8 @@ def _place_of_call(call: ast.Call) -> ChangedPlace:
 
 
 def _sets_anew(written: Written) -> bool:
-    """Returns True iff every call of the function sets the value to a new one that does not depend on the
-    old one."""
+    """Returns True iff every call of the function assigns a new value that does not depend on the old
+    value."""
     node, target = written.node, written.target
     if isinstance(node, ast.Attribute):
         return node.attr == "clear" and is_certain(written)
@@ -208,8 +208,8 @@ def _sets_anew(written: Written) -> bool:
 
 
 def _is_read_before(written: Written, name: str) -> bool:
-    """Returns True iff the function reads the value before it sets it. It may then read what an earlier
-    run left."""
+    """Returns True iff the function reads the value before the function sets it. The function may then
+    read a value that an earlier run left."""
     tree, line = tree_of(written.code), getattr(written.node, "lineno", 0)
     return tree is not None and any(
         isinstance(node, (ast.Name, ast.Attribute))

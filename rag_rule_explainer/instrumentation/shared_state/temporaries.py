@@ -1,7 +1,6 @@
 """This module makes the runs of an application take place one at a time if they write to shared objects.
-
-An example is a workflow that stores an intermediate result in itself. If two of its runs were active at
-the same time, one would read the other's result.
+An example is a workflow that stores an intermediate result in an attribute of itself. If two runs of this
+workflow were active at the same time, one run would read the result of the other.
 """
 
 import asyncio
@@ -47,9 +46,9 @@ class OneAtATime:
         """Notices whether the first replay, which runs inside the block, leaves data on shared objects.
         If it does, only one replay runs at a time from then on.
 
-        Data that the baseline left count too: texts and collections on shared objects, because each run
-        may leave its own. An object that the baseline created and that is kept, such as a client, does
-        not count.
+        Texts and collections that the baseline left on shared objects count too, because each run may
+        leave other ones. An object that the baseline created and that later runs use, such as a client,
+        does not count.
         """
         if self._noticed:
             yield
@@ -65,9 +64,10 @@ class OneAtATime:
 
     @contextmanager
     def first_turn(self) -> Generator[None, None, None]:
-        """Makes the baseline inside the block wait until no exclusive run of another explanation is under
-        way; if runs must be made one at a time, until no other run is active. Unlike ``turn``, does not
-        restore the environment variables that the run sets."""
+        """Makes the baseline inside the block wait. Usually, it waits until no exclusive run of
+        another explanation is under way. If runs must be made one at a time, it waits until no other
+        run is active. Unlike ``turn``, this method does not restore the environment variables that the
+        run sets."""
         for _ in self._turns.beginning(self, may_block=not _has_a_loop()):
             time.sleep(_PAUSE)
         try:
@@ -89,9 +89,9 @@ class OneAtATime:
 
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
-        """Waits until no other replay is active, if runs must be made one at a time; the replay runs
-        inside the block, and its changes of environment variables are then undone. For replays in
-        threads; ``aturn`` is for event loops."""
+        """Waits until no other replay is active, if runs must be made one at a time. The replay runs
+        inside the block, and its changes of environment variables are then undone. This method is for
+        replays in threads; ``aturn`` is for event loops."""
         while not self._turns.enter(self):
             time.sleep(_PAUSE)
         try:
@@ -106,8 +106,8 @@ class OneAtATime:
     @contextmanager
     def exclusive_turn(self) -> Generator[None, None, None]:
         """Waits until no other run of the application is active, even if runs need not be made one at a
-        time. The replay runs inside the block, and no other run begins meanwhile. Used for replays in
-        threads.
+        time. The replay runs inside the block, and no other run begins meanwhile. This method is used for
+        replays in threads.
 
         Raises TimeoutError if the other runs do not end within 30 seconds.
         """
@@ -139,7 +139,7 @@ class OneAtATime:
     async def aturn(self) -> AsyncGenerator[None, None]:
         """Waits on the event loop until no other replay is active, if runs must be made one at a time.
         The replay runs inside the block, and its changes of environment variables are then undone."""
-        while not self._turns.enter(self):  # noqa: ASYNC110 -- a thread may leave, which sets no event
+        while not self._turns.enter(self):  # noqa: ASYNC110 -- runs in threads set no asyncio event
             await anyio.sleep(_PAUSE)
         try:
             if not self._begins_alone():
@@ -163,8 +163,8 @@ class OneAtATime:
 
 
 def _has_a_loop() -> bool:
-    """Returns True iff an event loop runs in this thread. A run on it can only end if the thread does not
-    block."""
+    """Returns True iff an event loop runs in this thread. A run on this loop cannot end while the thread
+    is blocked."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -189,8 +189,8 @@ class Shared:
     """
 
     def __init__(self, application: object) -> None:
-        # Visited objects are kept alive, so that Python does not give the ``id()`` of one to a new
-        # object.
+        # Visited objects are kept alive, so that Python does not give the ``id()`` of a visited object to
+        # a new object.
         self._alive: list[object] = []
         self._visited: set[int] = set()
         self._data: set[tuple[int, str]] = set()
@@ -201,7 +201,7 @@ class Shared:
     @property
     def code(self) -> CodeType | None:
         """Returns the code of the application; None if the application is neither a function or a method,
-        nor an object that only calls one, such as a ``partial`` or a ``RunnableLambda``."""
+        nor an object that only calls a function, such as a ``partial`` or a ``RunnableLambda``."""
         names = ("__func__", "func", "afunc")
         found = next(
             (each for name in names if callable(each := getattr(self._application, name, None))),

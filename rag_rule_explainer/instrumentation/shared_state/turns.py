@@ -14,12 +14,12 @@ LONGEST_WAIT = 30.0
 
 class Turns:
     """This class coordinates the runs of one application, in all explanations of it together. Each
-    explanation has a ``OneAtATime`` object, which is called the *owner* of its runs. An *exclusive* run
-    is one during which no other run may be active.
+    explanation has a ``OneAtATime`` object, which is called the *owner* of its runs. During an
+    *exclusive* run, no other run may be active.
 
-    A baseline may be the call of a user, who waits for the answer. It waits only while an exclusive run
-    of another owner is under way, during which the application has an earlier state, and not while one
-    waits to begin.
+    A baseline may be the call of a user, who waits for the answer. So a baseline waits only for an
+    exclusive run of another owner that has begun, because the application has an earlier state during
+    that run. A baseline does not wait for an exclusive run that has not begun yet.
 
     ``lock``: a run in a thread holds this lock while no other run may be active.
     """
@@ -35,10 +35,10 @@ class Turns:
 
     def beginning(self, owner: object, *, may_block: bool = True) -> Generator[None, None, None]:
         """Registers a baseline of ``owner`` that begins. Yields whenever the baseline has to wait a
-        moment for an exclusive run; no further exclusive run begins before it.
+        moment for an exclusive run. No further exclusive run begins before the baseline.
 
-        ``may_block``: False if the baseline must not wait. After ``LONGEST_WAIT`` seconds, it waits no
-        longer either.
+        ``may_block``: False if the baseline must not wait. If the baseline has waited ``LONGEST_WAIT``
+        seconds, it begins anyway.
         """
         until = time.monotonic() + (LONGEST_WAIT if may_block else 0)
         with self._counting:
@@ -82,8 +82,8 @@ class Turns:
             return may_begin
 
     def release(self, owner: object) -> None:
-        """Ends the claim of ``owner``, so that runs of other owners can begin again. Has no effect if it
-        has none."""
+        """Ends the claim of ``owner``, so that runs of other owners can begin again. Has no effect if
+        ``owner`` has no claim."""
         with self._counting:
             if self._exclusive is owner:
                 self._exclusive, self._is_under_way = None, False

@@ -1,8 +1,8 @@
 """This module finds the places in an application's code that write to state that its runs share.
 
-A value that runs leave may be the same after every run. Then only the application's code shows that they
-write it: by an assignment to an attribute or an entry of a shared object, or by a call that changes a
-collection or a file. Counters of calls are left out, because ``counting`` finds them.
+A value may be the same after every run although each run writes it. Then only the application's code
+shows the write: by an assignment to an attribute or an entry of a shared object, or by a call that
+changes a collection or a file. Counters of calls are left out, because ``counting`` finds them.
 """
 
 import ast
@@ -33,8 +33,8 @@ Changing the returned part changes the argument or object itself."""
 OF_THE_MOMENT = frozenset(
     {"get_running_loop", "get_event_loop", "current_thread", "currentThread", "main_thread"}
 )
-"""Functions that return the current event loop or a thread. All runs on it share this object, so changing
-it is a change of shared state."""
+"""Functions that return the current event loop or a thread. All runs on the same loop or thread share
+this object, so changing the object changes shared state."""
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "model_post_init", "__init_subclass__"})
 _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
@@ -47,8 +47,8 @@ class Written:
     """A ``Written`` is a place in code that writes to shared state.
 
     ``where``: the name of the function, for messages. ``target``: the changed expression. ``node``: the
-    statement that changes it, or the method that does, such as ``seen.append``. ``is_of_model``: True if
-    the code belongs to a model.
+    syntax node of the changing statement or method, such as ``seen.append``. ``is_of_model``: True if the
+    code belongs to a model.
     """
 
     where: str
@@ -59,7 +59,7 @@ class Written:
 
     @property
     def counts_for_a_model(self) -> bool:
-        """Returns True iff the write may be that of a counter of a model's calls: it is in the code of a
+        """Returns True iff this write may change a counter of a model's calls: the code belongs to a
         user's model, and changes a single value, not an entry of a collection."""
         return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
@@ -115,8 +115,8 @@ def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute, shared: Colle
 
 
 def _is_method(holder: object, function: FunctionType) -> bool:
-    """Returns True iff a function is a method, so that its first argument is the object on which it is
-    called. ``holder``: the object or class in which the function was found."""
+    """Returns True iff a function is a method, so that its first parameter is the object on which the
+    method is called. ``holder``: the object or class in which the function was found."""
     if isinstance(holder, MethodType):
         return True
     kind = holder if isinstance(holder, type) else type(holder)
@@ -161,8 +161,8 @@ def changed_collections(code: CodeType) -> frozenset[str]:
 def _writes(
     code: CodeType, kept: frozenset[str], *, is_method: bool
 ) -> tuple[tuple[ast.expr, ast.AST], ...]:
-    """Returns the writes to shared state in a function: the changed expressions, each with the node that
-    changes it. Code never changes, so the result is cached.
+    """Returns the writes to shared state in a function: the changed expressions, each with the syntax
+    node that changes the expression. Code never changes, so the result is cached.
 
     ``kept``: the parameters whose default value all calls share. ``is_method``: True if the first
     parameter is ``self`` or ``cls``.
@@ -229,7 +229,7 @@ def _declared(node: ast.AST) -> list[str]:
 
 def _targets(node: ast.AST) -> Iterator[ast.expr]:
     """Yields the expressions that a statement or a call changes. For a method such as ``seen.append``,
-    this is the expression of the method."""
+    yields the whole expression ``seen.append``."""
     if isinstance(node, ast.Assign):
         yield from (part for target in node.targets for part in _parts(target))
     elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and getattr(node, "value", None) is not None:

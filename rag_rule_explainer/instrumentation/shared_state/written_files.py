@@ -1,5 +1,5 @@
-"""This module finds out whether the content of files differs from their content before a run wrote
-them."""
+"""This module stores the content of files before runs write to them, and finds out which of these files
+have changed."""
 
 from dataclasses import dataclass, field
 from hashlib import blake2b

@@ -1,5 +1,5 @@
-"""This module makes notes that tell the reader of an explanation of an agent what replays cannot show, or
-show only in part. There are three kinds of note:
+"""If an action of an agent is explained, replays cannot show everything. This module makes notes that
+tell this to the reader of the explanation. There are three kinds of note:
 
 - Some sources are results of tools that were called together with the explained action (a tool call) or
   after it. So they did not lead to the action in the first run.
@@ -44,9 +44,9 @@ _LEFT_OUT = (
 
 
 def dropped_by_the_application(first: Participation, given: object) -> Iterator[str]:
-    """Yields a note if the application itself leaves turns out of requests to models. One note is for
-    turns in its input or memory that the first request does not have, another for turns that only a later
-    request does not have. ``given``: the input of the run."""
+    """Yields a note if the application itself leaves turns out of requests to models. One note is about
+    turns in the application's input or memory that are missing in the first request. Another note is
+    about turns that are missing only in a later request. ``given``: the input of the run."""
     prompts = first.prompt_sources
     remembered = [] if prompts is None else [*first.state.before.values(), given]
     shown = () if prompts is None else [each.text for each in prompts.messages]
@@ -104,8 +104,9 @@ def came_after_the_action(first: Participation, manner: Manner, question: str) -
 
 
 def _replies_before(said: Sequence[Said], condition: object, question: str) -> int | None:
-    """Returns the number of the model's reply with which the condition, which is about tool calls, first
-    held. Returns None if it never held, or if it also holds when no tool is called."""
+    """Returns the number of the model's reply with which the condition first held. (The condition is
+    about tool calls.) Returns None if the condition never held, or if it also holds when no tool is
+    called."""
     if holds_at_once(condition, Answer("", calls=()), question):
         return None
     for count in range(1, len(said) + 1):

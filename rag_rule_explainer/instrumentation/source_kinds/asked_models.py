@@ -1,5 +1,5 @@
-"""This module says what a request to a model has besides the texts of its messages. It compares the
-models of two requests."""
+"""This module describes the model to which a request is sent, and the parts of a request that are not
+texts of messages, such as tool calls. It also checks whether two requests were sent to the same model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,21 +27,22 @@ NOTHING_BESIDE = BesideTexts()
 
 @dataclass(frozen=True, slots=True)
 class ComparedModel:
-    """An ``ComparedModel`` is the model of a request. ``parts``: what the model was made of when it was
-    asked; None if that was not kept."""
+    """A ``ComparedModel`` is the model of a request, described so that it can be compared with other
+    models. ``parts``: the parts of the model when the request was sent; None if they were not stored."""
 
     model: object = None
     parts: ToolParts | None = None
 
     @classmethod
     def of(cls, model: object) -> "ComparedModel":
-        """Returns an ``ComparedModel`` with the parts of this model."""
+        """Returns a ``ComparedModel`` with the parts of this model."""
         return cls(model, None if model is None else ToolParts.of(model))
 
     def is_same(self, model: object) -> bool | None:
-        """Returns True if this is the same model, or one that an application has made anew and that does
-        the same; False if it is another one; None if that is not known. Models of a library count as the
-        same if nothing shows a difference, because their clients cannot be compared."""
+        """Returns True if ``model`` is the same model, or a new model that the application has made in
+        the same way. Returns False if it is a different model, and None if this is unknown. Two models of
+        a library count as the same if no difference is found, because the clients inside them cannot be
+        compared."""
         if self.model is None or model is None or self.model is model:
             return True
         kind = cast("type[Any]", type(model))

@@ -1,5 +1,5 @@
-"""This module walks through what an input or a memory holds beside the messages of a conversation, and
-yields every text in it with the name of its field."""
+"""This module searches an input or a memory for all texts, except the text of the conversation's messages
+themselves. It yields each text with the name of the field in which it was found."""
 
 import pickle
 import sys
@@ -17,9 +17,10 @@ from .readable_forms import read_as
 
 _LEVELS = 16
 _MOST = 20_000
-"""The largest number of values that are visited."""
+"""The maximum number of values that are visited in one search."""
 _FEWEST_SIGNS = 2
-"""The smallest number of integers that may be the codes of a text's signs."""
+"""The smallest number of integers in a list that is read as a text, with each integer as the code of a
+character."""
 _OWN_PARTS = frozenset(
     {*TEXTS, *("role", "type", "parts", "tool_calls", "invalid_tool_calls", "function_call")}
     | {*("arguments", "artifact", "reasoning", "reasoning_content", "thinking", "summary")}
@@ -28,19 +29,21 @@ _OWN_PARTS = frozenset(
 _OF_MODELS = frozenset({"parts", "artifact", "reasoning", "reasoning_content", "thinking", "summary"})
 """Those of them that a model's message has alone."""
 _SHOWN = frozenset({"BaseMedia", "BaseNode", "NodeWithScore", "PromptValue", "Generation", "BaseMessage"})
-"""The names of the frameworks' classes that hold texts. Others are memories, which lose turns themselves,
-models or tools."""
+"""The names of the frameworks' classes whose attributes are searched for texts. Objects of other
+framework classes are memories, models or tools, and are not searched here."""
 _DATA = frozenset({*sys.stdlib_module_names, "numpy", "pandas", "polars"})
-"""The packages whose objects are data, which are read in the form in which they are stored."""
+"""The packages whose objects are data. Such an object is read in the form in which Python stores it
+(``pickle``)."""
 _LARGEST = 1_000_000
-"""The size in bytes of the largest of such objects that are read."""
+"""The maximum size in bytes of an object that is read in its stored form. Larger objects are ignored."""
 _UNREAD = (int, float, complex, type(None), type)
 
 
 class Text(NamedTuple):
-    """A ``Text`` is a text, or bytes, in a content. ``path``: the name of its field. ``gone``: the ids of
-    the turns of which it cannot be a copy. ``is_field``: True if it is the value of a field or its name,
-    and none of several texts in a list; ``is_prompt``: True if it is a message with instructions."""
+    """A ``Text`` is a text, or bytes, that was found in an input or a memory. ``path``: the name of the
+    field. ``gone``: the ids of omitted turns of which this text is certainly no copy. ``is_field``: True
+    if the text is the value or the name of a field; False if it is one of several texts in a list.
+    ``is_prompt``: True if the text is a message with instructions, or is JSON."""
 
     path: str
     value: str | bytes
@@ -51,16 +54,16 @@ class Text(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ContentsBeside:
-    """A ``ContentsBeside`` walks through a content. ``gone_from``: returns the ids of the turns that were
-    taken out of a list; what the list still has are messages of other turns. ``says_only_messages``:
-    returns True iff all these texts are messages of the conversation."""
+    """A ``ContentsBeside`` searches an input or a memory for texts. ``gone_from``: returns the ids of the
+    turns that were removed from a list; the messages that are still in the list belong to other turns.
+    ``says_only_messages``: returns True iff all of the given texts are messages of the conversation."""
 
     gone_from: Callable[[object], Set[str]]
     says_only_messages: Callable[[Sequence[str]], bool]
     _visited: int = 0
 
     def texts_in(self, content: Any, path: str) -> Iterator[Text]:
-        """Yields the texts in the content. ``path``: the name under which it is found."""
+        """Yields the texts in ``content``. ``path``: the name under which the content was found."""
         self._visited = 0
         yield from self._walk(content, path, frozenset(), is_field=True)
 
@@ -84,7 +87,8 @@ class ContentsBeside:
         parsed = read_as(text).parsed if len(above) <= _LEVELS else ()
         for each in parsed:
             yield from self._walk(each, path, above | {id(parsed)}, is_field=is_field)
-        # A text that is JSON is looked through as a whole only for long messages.
+        # A text that is JSON is marked like a prompt, because only long messages are searched for in the
+        # whole JSON text.
         yield Text(path, text, is_field=is_field, is_prompt=bool(parsed))
 
     def _inside(
@@ -124,8 +128,8 @@ class ContentsBeside:
     def _of_conversation(
         self, listed: Collection[Any], path: str, above: frozenset[int], gone: Set[str]
     ) -> Iterator[Text]:
-        """Yields the texts in a list out of which turns were taken: those of messages cannot be theirs,
-        except instructions."""
+        """Yields the texts in a list from which turns were removed. The messages in the list are no
+        copies of the removed turns, unless they are instructions."""
         for each in listed:
             said = spoken_in(each)
             if is_message(each):
@@ -139,7 +143,7 @@ class ContentsBeside:
     def _beside_message(
         self, message: Any, path: str, above: frozenset[int], gone: Set[str] = frozenset()
     ) -> Iterator[Text]:
-        """Yields the text of a message and what its other fields hold."""
+        """Yields the text of a message, and the texts in its other fields."""
         said = spoken_in(message)[0]
         text, is_prompt = listed_text(message), said.role == "system"
         yield Text(path, text, frozenset() if is_prompt else gone, is_field=True, is_prompt=is_prompt)
@@ -150,7 +154,8 @@ class ContentsBeside:
 
 
 def is_message(element: Any) -> bool:
-    """Returns True iff an element of a list is a single message that is no text and no pair."""
+    """Returns True iff an element of a list is one message in the form of an object or a dict, and not a
+    plain text or a pair."""
     if isinstance(element, (str, tuple, list)):
         return False
     has_role = isinstance(element, Mapping) and not {"role", "type"}.isdisjoint(
@@ -216,7 +221,7 @@ def _enclosed(function: Any) -> Iterator[Any]:
 def _is_filled(cell: Any) -> bool:
     try:
         return cell.cell_contents is not None
-    except ValueError:  # nothing was assigned yet
+    except ValueError:  # the enclosed variable has no value yet
         return False
 
 
@@ -229,11 +234,11 @@ def _is_looked_into(kind: type) -> bool:
 
 
 def _stored(thing: Any) -> Any:
-    """Returns the elements of an array, or the form in which Python stores an object; None if it cannot
-    be stored, or is too large."""
+    """Returns the elements of an array, or the stored form (``pickle``) of another object. Returns None
+    if the object cannot be stored, or is too large."""
     try:
         if max(sys.getsizeof(thing), int(getattr(thing, "nbytes", 0))) > _LARGEST:
             return None
         return thing.tolist() if hasattr(thing, "tolist") else pickle.dumps(thing, 4)
-    except Exception:  # an object may refuse this in any way
+    except Exception:  # an object may raise any error when it is stored
         return None

@@ -19,12 +19,13 @@ class CutParts:
     spans: Sequence[Place]
     """The start and end of each item, in order."""
     blank: Callable[[int], str]
-    """A function from the index of an item (from 0) to the text that replaces it if it is blanked."""
+    """A function from the index of an item (from 0) to the text that replaces this item if the item is
+    blanked."""
     room: Place
     """The start and end of all items together, which is cut out if no item is left."""
     counts: Sequence[Place] = ()
-    """The start and end of each number that counts the items; it is lowered by the number of items that
-    are removed."""
+    """The start and end of each number that is the count of the items. If items are removed, each such
+    number is lowered by the number of removed items."""
     heading: Place | None = None
     """The start and end of a line before the items, which is then the first part; None if there is no
     such line."""

@@ -1,5 +1,5 @@
-"""This module holds the texts for doubts about omitted turns and sections that the application has as
-data: in its input or in its memory."""
+"""This module has the texts of notes about omitted turns and sections that the application still has: in
+its input, in its memory, or in a file."""
 
 import re
 
@@ -46,8 +46,9 @@ _UNREADABLE = (
 
 
 def still_held(identity: str, kind: SourceKind) -> str:
-    """Returns the note that an omitted source was only left out of requests. ``kind``: "turns" if the
-    input has it, "memory" if the application remembers it, "examples" if it is read somewhere."""
+    """Returns a note that an omitted source was removed only from the requests, and that the application
+    still has it. ``kind``: "turns" if the source is in the input, "memory" if it is in the application's
+    memory, "examples" if the application reads it elsewhere, such as from a file."""
     return _HELD[kind].format(source=identity)
 
 

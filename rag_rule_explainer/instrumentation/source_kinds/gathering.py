@@ -23,7 +23,8 @@ from .tool_sources import ToolSources
 
 Item = TypeVar("Item")
 _MOST_ESCAPES = 3
-"""The maximum depth of objects inside each other whose descriptions are texts."""
+"""The maximum number of levels of nested objects whose descriptions are searched for a text. Each level
+may add escapes to the text."""
 _NO_RESULTS = (
     "nothing of the kinds in source_kinds was found. Tools: no tool that the application called "
     "returned anything that could be a source; tools of the framework and functions with @tool are "
@@ -48,9 +49,9 @@ def gathered(
     application: Application[Item],
     case: CallInput,
 ) -> Captured[Item]:
-    """Returns ``captured``, which has the retrieved documents, with the sources of the other kinds that
-    the user wants, such as results of tools. Also stores these in ``first.prompt_sources`` and
-    ``first.tool_sources``. ``first``: the baseline."""
+    """Returns ``captured``, which has the retrieved documents, with added sources of the other kinds that
+    the user wants, such as results of tools. Also stores the added sources in ``first.prompt_sources``
+    and ``first.tool_sources``. ``first``: the baseline."""
     others = list[Source]()
     if isinstance(first.prompts, FirstPrompt):
         first.prompt_sources = _prompt_sources(first, first.prompts, manner, application, case)
@@ -113,8 +114,8 @@ def _all_in(texts: Sequence[str], where: Sequence[str]) -> bool:
 
 
 def _escaped(text: str) -> set[str]:
-    """Returns the forms that a text may have in the description of an object. Each object around it may
-    add escapes for line ends, quotes and other characters."""
+    """Returns the forms that a text may have in the description of an object. Each object that contains
+    this object may add escapes for line ends, quotes and other characters."""
     forms = {text}
     for _ in range(_MOST_ESCAPES):
         forms |= {escaped for each in forms for escaped in (repr(each)[1:-1], json.dumps(each)[1:-1])}
@@ -137,9 +138,10 @@ def constant_texts(
 
 
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:
-    """Raises InvalidInput if the settings do not fit this call. This is so in two cases: documents were
-    passed, and ``source_kinds`` has no "documents"; or the run was made before this call (``has_ended``),
-    so that only whole runs with documents as sources can be explained, and the settings ask for more."""
+    """Raises InvalidInput if the settings do not fit this call. There are two such cases. In the first,
+    documents were passed, but ``source_kinds`` has no "documents". In the second, the run was made before
+    this call (``has_ended``). Then only a whole run with documents as sources can be explained, but the
+    settings ask for more."""
     if has_ended and (manner.source_kinds != ("documents",) or manner.replay_of != "whole_run"):
         raise InvalidInput(_UNKNOWN_RUN)
     if "documents" not in manner.source_kinds and (case.documents is not None or case.add_documents):
@@ -176,10 +178,10 @@ def tool_replay_of(
 def running_tools(first: Participation, manner: Manner) -> set[str]:
     """Returns the names of the tools that run in replays.
 
-    These are the tools that retrieve. If results of tools are sources, a tool that the user named safe
-    runs too if it called other tools in the baseline: the calls of these other tools then get the
-    recorded results without the omitted sources. If only the next action is explained, such a safe tool
-    runs only if the action is taken inside it.
+    Tools that retrieve run. If results of tools are sources, a tool that the user named safe also runs if
+    it called other tools in the baseline. The calls of these other tools then get the recorded results
+    without the omitted sources. If only the next action is explained, such a safe tool runs only if the
+    action is taken inside it.
     """
     outer = {name for each in first.tool_record.noted for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()

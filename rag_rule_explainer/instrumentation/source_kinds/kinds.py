@@ -11,7 +11,7 @@ SourceKind: TypeAlias = Literal["documents", "tools", "turns", "memory", "instru
 that the caller passes; turns in the "memory" of the application; sections of the "instructions" (the
 system message); and "examples" of questions with answers in the prompt."""
 IN_PROMPTS: tuple[SourceKind, ...] = ("turns", "memory", "instructions", "examples")
-"""The kinds that are parts of the requests to models."""
+"""The kinds of sources that are parts of the requests to models."""
 Omit: TypeAlias = Literal["remove", "blank"]
 """The two ways to omit a source: "remove" removes it, and "blank" keeps it with empty texts. Retrieved
 documents are always removed."""

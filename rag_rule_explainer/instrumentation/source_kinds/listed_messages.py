@@ -34,8 +34,8 @@ class Spoken(NamedTuple):
     text: str
 
     def is_like(self, other: "Spoken") -> bool:
-        """Returns True iff both may be the same message: their texts are equal, and so are their roles,
-        unless the role of this one is unknown."""
+        """Returns True iff this message and ``other`` may be the same message: their texts are equal, and
+        their roles are equal too, or the role of this message is unknown."""
         return self.text == other.text and (not self.role or self.role == other.role)
 
 
@@ -87,13 +87,13 @@ def with_text(element: Any, text: str) -> Any:
     try:
         made = copy(element)
         made.content = text
-    except Exception:  # the application's own class may refuse this by any error
+    except Exception:  # the application's own class may raise any error here
         return None
     return made if _text_of(made) == text and _text_of(element) is not None else None
 
 
 def listed_text(element: Any) -> str:
-    """Returns the text of a message, unchanged; empty if it has none."""
+    """Returns the text of a message, unchanged; empty if the message has no text."""
     pair = _texts_of_a_pair(element)
     return (pair[1] if pair is not None else _text_of(element)) or ""
 

@@ -1,5 +1,6 @@
-"""This module makes a container or an object of the user's anew with other content. What its class
-computes when an object is made, such as a number of messages, is then computed of the other content."""
+"""This module makes a new list, dict or object with other content from one in the user's data. If a class
+of the user's computes attributes when an object is made, such as the number of messages, the new object
+computes them from the new content."""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -10,15 +11,15 @@ from ..rewinding.companies import is_own
 
 
 class Made(NamedTuple):
-    """A ``Made`` is an object with other content. ``computed``: the names of attributes that may have
-    been computed of the content before, and that could not be computed anew."""
+    """A ``Made`` is an object with new content. ``computed``: the names of attributes that may still have
+    values for the old content, because they could not be computed again."""
 
     thing: Any
     computed: tuple[str, ...] = ()
 
 
 def with_elements(listed: Sequence[Any], left: list[Any]) -> Made:
-    """Returns a list or tuple with the elements ``left`` in place of its own."""
+    """Returns a copy of a list or tuple whose elements are ``left`` instead of the original elements."""
     if isinstance(listed, tuple):
         make: Any = getattr(cast("object", listed), "_make", tuple)
         return Made(make(left))
@@ -33,7 +34,8 @@ def with_elements(listed: Sequence[Any], left: list[Any]) -> Made:
 
 
 def with_entries(entries: dict[Any, Any], made: Mapping[Any, Any]) -> Made:
-    """Returns a dict with the values ``made``; the same dict if these are its own."""
+    """Returns a copy of a dict with the values ``made``. If ``made`` has the same values as the dict,
+    returns the dict itself."""
     if all(made[name] is each for name, each in entries.items()):
         return Made(entries)
     kind: Any = type(entries)
@@ -57,8 +59,8 @@ def searched_fields(value: Any) -> list[str]:
 
 
 def with_values(value: Any, made: Mapping[str, Any]) -> Made:
-    """Returns an object with the values ``made`` in the fields that ``searched_fields`` names; the same
-    object if these are its own."""
+    """Returns a copy of an object in which the fields that ``searched_fields`` names have the values
+    ``made``. If the object's fields have these values already, returns the object itself."""
     differing = {name: each for name, each in made.items() if each is not getattr(value, name)}
     if not differing:
         return Made(value)
@@ -76,21 +78,22 @@ def with_values(value: Any, made: Mapping[str, Any]) -> Made:
         of_class: Any = value
         return _made(value, lambda: replace(of_class), lambda: replace(of_class, **differing), copied)
     own = {name: getattr(value, name) for name in _declared(value)}
-    # A pydantic model copies its lists.
+    # A pydantic model copies its lists when it is made. So the values in ``differing`` are set once more.
     return _made(value, lambda: kind(**own), lambda: changed(kind(**{**own, **differing})), copied)
 
 
 def _made(
     value: Any, again: Callable[[], Any], anew: Callable[[], Any], changed: Callable[[], Any]
 ) -> Made:
-    """Returns the object that ``anew`` makes, if the class of ``value`` is the user's, and makes an equal
-    object of the same content, which ``again`` tries; else the one that ``changed`` makes, a copy."""
+    """Returns a new object with other content. If the class of ``value`` is the user's, first checks with
+    ``again`` whether the class makes an equal object from the old content; if so, ``anew`` makes the
+    object. Otherwise, ``changed`` makes a copy and changes it."""
     if not is_own(type(value).__module__):
         return Made(changed())
     try:
         if _state_of(again()) == _state_of(value):
             return Made(anew())
-    except Exception:  # noqa: S110 -- a class of the user's may refuse this in any way
+    except Exception:  # noqa: S110 -- the user's class may raise any error
         pass
     return Made(changed(), _computed_in(value))
 
@@ -102,7 +105,8 @@ def _computed_in(value: Any) -> tuple[str, ...]:
 
 
 def _state_of(value: Any) -> dict[str, Any]:
-    """Returns the attributes of an object, and the content of a container under an empty name."""
+    """Returns the attributes of an object by name. If the object is a dict or a list, its content has an
+    empty name."""
     private: Any = getattr(value, "__pydantic_private__", None)
     state = dict[str, Any](getattr(value, "__dict__", {}))
     state.update(private or {})

@@ -11,8 +11,8 @@ _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}(?!.*`)|~{3,})(?P<info>.*)", re.DOTAL
 
 
 class MarkedSection(NamedTuple):
-    """A ``MarkedSection`` is a section of a text. ``mark``: its heading or tag; empty if the text has
-    none. ``start``, ``end``: its place in the text."""
+    """A ``MarkedSection`` is a section of a text. ``mark``: the section's heading or tag; empty if the
+    section has none. ``start``, ``end``: the place of the section in the text."""
 
     mark: str
     start: int

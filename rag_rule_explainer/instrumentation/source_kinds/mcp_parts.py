@@ -47,11 +47,11 @@ class McpBlocks:
 
 @dataclass(frozen=True, slots=True)
 class McpText(InnerParts):
-    """An ``McpText`` divides the text of an MCP tool's result that has only one content block into parts
-    (``inner``). ``like``: the result. ``form``: how the structured content of the result repeats the
-    text. This is "value" for the JSON value that is written in the text; "value under one key" for an
-    object with this value as its only entry; "text" for an object with the text as its only entry; and
-    empty if there is no structured content."""
+    """An ``McpText`` divides the text in the only content block of an MCP tool's result into parts
+    (``inner``). ``like``: the result. ``form``: the way in which the structured content of the result
+    repeats the text. This is "value" if the text is JSON and the structured content is its value; "value
+    under one key" if the structured content is an object with this value as its only entry; "text" if it
+    is an object with the text as its only entry; and empty if there is no structured content."""
 
     like: Any
     form: str
@@ -103,7 +103,7 @@ def _of_one_text(block: Any, result: Any, parts_of: Callable[[Any], Any]) -> Mcp
 
 
 def _is_success(result: Any) -> bool:
-    """Returns True iff the result is that of an MCP tool that did not fail."""
+    """Returns True iff the object is the result of an MCP tool, and the tool did not fail."""
     return field_of(result, "isError") is False or field_of(result, "is_error") is False
 
 

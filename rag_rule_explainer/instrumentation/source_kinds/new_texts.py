@@ -1,5 +1,5 @@
 """This module finds new texts in the requests of a replay: texts that are not in the first request, and
-that no model, tool or search has returned. The application may have made such a text of an omitted
+that no model, tool or search has returned. The application may have made such a text from an omitted
 source."""
 
 import json
@@ -69,9 +69,9 @@ class NewTexts:
         first: Sequence[PromptMessage],
         sent: Sequence[PromptMessage],
     ) -> None:
-        """Calls ``doubt`` or ``note`` if a request may depend on an omitted source. A request cannot
-        depend on one if it begins with the messages of the first request, and continues only with
-        replies, results of tools, and texts that the user's ``ignore=`` matches.
+        """Calls ``doubt`` or ``note`` if a request may depend on an omitted source. A request does not
+        depend on an omitted source if it begins with the messages of the first request, and continues
+        only with replies, results of tools, and texts that the user's ``ignore=`` matches.
 
         ``omitted``: the ids and texts of the omitted sources; ``first``: the messages of the first
         request without these sources; ``sent``: the messages of this request.
@@ -101,14 +101,14 @@ class NewTexts:
         return [(each.role, self.steady(each.text)) for each in messages]
 
     def _is_vouched_for(self, sent: Sequence[PromptMessage]) -> bool:
-        """Returns True iff the user's ``ignore=`` matches the whole first message of a request. In this
-        way, the user allows the instructions of another agent."""
+        """Returns True iff the user's ``ignore=`` matches the whole first message of a request. By such a
+        pattern, the user allows the instructions of another agent."""
         first = sent[0].text if sent else ""
         return bool(first.strip()) and not self._own_part(first, ())
 
     def _own_part(self, text: str, parts: Sequence[str]) -> str:
-        """Returns a text without its spaces, its ignored parts and its known parts; empty if nothing else
-        is in it. ``parts``: the known parts."""
+        """Returns a text without its spaces, its ignored parts and its known parts. Returns an empty text
+        if nothing remains. ``parts``: the known parts."""
         left = _squeezed(self.steady.without_ignored(text).replace(_MARK, " "))
         if left in parts:
             return ""

@@ -20,7 +20,7 @@ class OwnIds:
 
     @classmethod
     def beside(cls, taken: Iterable[str]) -> "OwnIds":
-        """Returns an ``OwnIds`` that never gives an id in ``taken``."""
+        """Returns an ``OwnIds`` that never gives an id that is in ``taken``."""
         return cls(set(taken))
 
     def of(self, identity: str) -> str:

@@ -1,8 +1,9 @@
-"""This module looks for turns in what the application itself holds or reads: its objects, the variables
-that functions enclose, and files.
+"""This module searches for turns of the conversation in the application's own data: in its objects, in
+the variables that its functions enclose, and in files that it reads.
 
-It tells an application's own memory from examples that never change: both are turns in its prompt that
-stand neither in the input nor in a memory of the framework. It also finds what has a turn a second time.
+If a turn in a prompt is neither in the input nor in a memory of the framework, it may be from the
+application's own memory, or it may be an example that never changes. This module finds out which of the
+two is the case. It also finds second copies of turns.
 """
 
 import re
@@ -26,28 +27,29 @@ from .turn_copies import TurnCopies, told
 from .turn_remains import Copy, TurnRemains
 
 _PROMPTS = ("Prompt", "Template")
-"""Parts of the names of the frameworks' classes of prompts."""
+"""If the name of a framework's class contains one of these words, its objects are prompts."""
 _MEMORIES = re.compile("Memory|History|Store|Saver|Context|Index|Model|LLM")
-"""Matches the names of the frameworks' classes whose objects lose turns themselves, or are no memory."""
+"""Matches the names of the frameworks' classes whose objects are not searched for copies of turns. They
+are memories, from which other code removes the omitted turns, or no memories at all, such as models."""
 _SEARCHED = re.compile("(?:Tool|Retriever)$")
-"""Matches the names of the frameworks' classes of tools and retrievers. What they hold is what they
-return."""
+"""Matches the names of the frameworks' classes of tools and retrievers. Their objects are not searched,
+because their texts appear in the results that they return."""
 _LARGEST = 1_000_000
-"""The size in bytes of the largest file of which all forms are compared. A larger one is searched for the
-messages as they are."""
+"""The size in bytes of the largest file that is decoded before the search. In a larger file, only the
+unchanged texts of messages are searched for."""
 _MOST_LISTED, _SOME = 400, 200
-"""The length of the longest list of which every element is looked at, and the number of elements at each
-end of a longer one."""
+"""``_MOST_LISTED`` is the length of the longest list of which every element is checked. Of a longer list,
+``_SOME`` elements at each end are checked."""
 _NO_DATA = (CodeType, ModuleType, type)
 _UNCHANGING = frozenset[type]({tuple, frozenset})
 _NUMBERS = (int, float, complex, type(None))
 CODE = (".py", ".pyi", ".pyc", ".so")
 _SHORTEST = 3
-"""The smallest number of letters in a part of an example that is looked for in the texts of code."""
+"""The minimum number of characters of a part of a template that is searched for in an example."""
 _FILLED = re.compile(r"\{[^{}]*\}|%[sdr]|%\(\w+\)[sdr]")
-"""Matches the places of a template that are filled."""
+"""Matches the placeholders in a template, such as ``{question}`` or ``%s``."""
 _MOST_OTHER = 0.2
-"""The largest share of the letters of an example that may be in no text of the code."""
+"""The maximum share of an example's characters that may come from no text in the code."""
 
 
 class Holding(NamedTuple):
@@ -64,17 +66,17 @@ class Holding(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class OwnMemories:
-    """An ``OwnMemories`` looks through what an application held before its first run (``before``), and
-    the files that this run has read (``files``). ``is_ignored``: see ``TurnRemains``."""
+    """An ``OwnMemories`` searches the data that an application had before its first run (``before``), and
+    the files that this run read (``files``). ``is_ignored``: see ``TurnRemains``."""
 
     before: Holdings | None = None
     files: Collection[str] = field(default_factory=set[str])
     is_ignored: Callable[[str], bool] = lambda _: False
 
     def is_own_memory(self, texts: Collection[str]) -> bool:
-        """Returns True iff an object of the application, or a variable that a function encloses, holds
-        one of these texts. Examples are texts in code, in variables of modules and classes, and in the
-        frameworks' prompts."""
+        """Returns True iff one of these texts is in an object of the user's, or in a variable that a
+        function encloses. Texts in code, in variables of modules and classes, and in the frameworks'
+        prompts do not count: they are examples."""
         for held in self._all:
             said = [value for _, value in held.plain if isinstance(value, str)]
             is_there = any(text and text in value for value in said for text in texts)
@@ -83,9 +85,10 @@ class OwnMemories:
         return False
 
     def is_constant(self, texts: Sequence[str]) -> bool:
-        """Returns True iff the texts of an example are in code, in variables or in templates. Where they
-        are not, the run has read them somewhere, such as in a file, and they may be a conversation. The
-        user can name a file that never changes."""
+        """Returns True iff the texts of an example are constants: they are in code, in variables or in
+        templates. If not, the run read them elsewhere, such as from a file, so they may be a
+        conversation. Also returns True if the texts are only in files that the user ignores, because such
+        files never change."""
         known = set(self.before.texts()) if self.before is not None else set[str]()
         left = [text for text in texts if text.strip() and text not in known]
         if not left or self.before is None:
@@ -97,7 +100,7 @@ class OwnMemories:
         return all(_is_made_of(told(text).squeezed, parts) for text in left)
 
     def is_in(self, texts: Sequence[str], content: Any) -> bool:
-        """Returns True iff a content, such as an input, has copies of all these texts, in any form."""
+        """Returns True iff ``content``, such as an input, contains all these texts, in any form."""
         copies = TurnCopies({str(place): [each] for place, each in enumerate(texts) if each.strip()})
         found = TurnRemains(copies).found_in(content, "")
         return bool(copies.turns) and all(each in found and found[each].text for each in copies.turns)
@@ -109,10 +112,11 @@ class OwnMemories:
         more: Mapping[str, Any],
         given: Sequence[object] = (),
     ) -> dict[str, Copy]:
-        """Returns the ids of the turns that the application has a second time, each with the place: in
-        its objects, in variables that functions enclose, in collections of its modules, in files that the
-        run has read, or in ``more``, which are contents by name. ``given``: the objects in the input,
-        which are looked through elsewhere."""
+        """Returns the turns of which the application has a second copy, by id, each with the place of
+        the copy. The copy may be in the application's objects, in variables that functions enclose, in
+        collections of its modules, in files that the run has read, or in the contents ``more``.
+        ``given``: the objects in the input; they are not searched here, because other code searches
+        them."""
         copies = TurnCopies(turns, question)
         remains, found = TurnRemains(copies, self.is_ignored), dict[str, Copy]()
         any_field = TurnRemains(copies)
@@ -174,7 +178,8 @@ class OwnMemories:
         return iter(()) if self.before is None else self.before.above(held)
 
     def _in_files(self, copies: TurnCopies) -> Iterator[tuple[str, Collection[str]]]:
-        """Yields the files that the run has read and that have copies of turns, with the turns' ids."""
+        """Yields each file that the run has read and that contains copies of turns, with the ids of these
+        turns."""
         for path in sorted(self.files):
             for each in (path, f"{path}-wal"):
                 ids = _in_file(each, copies)
@@ -206,15 +211,15 @@ def is_of_prompts(thing: object) -> bool:
 
 
 def _is_elsewhere(thing: object, left_out: Collection[int]) -> bool:
-    """Returns True iff an object is one of those with the ids ``left_out``, a prompt, a tool or a
-    retriever."""
+    """Returns True iff an object is not searched here: its id is in ``left_out``, or it is a prompt, a
+    tool or a retriever."""
     is_searched = any(_SEARCHED.search(each.__name__) for each in type(thing).__mro__)
     return id(thing) in left_out or is_of_prompts(thing) or is_searched
 
 
 def _loses_turns(thing: object) -> bool:
-    """Returns True iff an object is a memory of a framework, of which replays get a copy without the
-    omitted turns, or a message."""
+    """Returns True iff an object is a message, or a memory of a framework. Replays get a copy of such a
+    memory without the omitted turns."""
     kinds = [each for each in type(thing).__mro__ if not is_own(each.__module__)]
     if any(_MEMORIES.search(each.__name__) for each in kinds):
         return True
@@ -222,8 +227,9 @@ def _loses_turns(thing: object) -> bool:
 
 
 def _is_of_talk(content: Any, remains: TurnRemains) -> bool:
-    """Returns True iff a content may be a record of the conversation. Of a list, at least half of the
-    elements have copies of turns then: others are, for example, documents that a reply was made of."""
+    """Returns True iff ``content`` may be a record of the conversation. In a list of more than two
+    elements, at least half of the elements must contain copies of turns. A list with fewer may be, for
+    example, a list of documents that a reply quotes."""
     if isinstance(content, Mapping):
         entries = cast("Mapping[Any, Any]", content)
         return any(_is_of_talk(each, remains) for each in ([*entries], *entries.values()))
@@ -237,7 +243,7 @@ def _is_of_talk(content: Any, remains: TurnRemains) -> bool:
 
 
 def _is_made_of(text: str, parts: Collection[str]) -> bool:
-    """Returns True iff a text has little more than the parts of it that stand in ``parts``."""
+    """Returns True iff at most a small rest of the text remains if all ``parts`` are removed from it."""
     if text in parts:
         return True
     left = text
@@ -248,7 +254,7 @@ def _is_made_of(text: str, parts: Collection[str]) -> bool:
 
 
 def _in_file(path: str, copies: TurnCopies) -> Collection[str]:
-    """Returns the ids of the turns of which a file has a copy."""
+    """Returns the ids of the turns of which the file contains a copy."""
     file = Path(path)
     try:
         if path.endswith(CODE) or not file.is_file():
@@ -274,8 +280,9 @@ def _enclosed_by(function: FunctionType) -> Iterator[Holding]:
 
 
 def _reads(function: FunctionType, held: Held) -> bool:
-    """Returns True iff a function of the user's uses the collection: as a global variable, or as the
-    default of a parameter. An attribute may have the name of a variable that is not used."""
+    """Returns True iff a function of the user's uses the collection ``held``, as a global variable or
+    as the default value of a parameter. An attribute with the same name as a global variable does not
+    count."""
     defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     is_default = any(each is held.thing for each in defaults)
     return _runs_again(function) and (is_default or held.name in _globals_in(own_code(function)))
@@ -288,7 +295,8 @@ def _globals_in(code: CodeType) -> set[str]:
 
 
 def _runs_again(function: FunctionType) -> bool:
-    """Returns True iff a function is the user's, and none that only makes an object before the run."""
+    """Returns True iff a function is the user's, and may be called in a run. The method ``__init__`` only
+    makes an object before the run."""
     is_users = is_own(str(function.__globals__.get("__name__", "")))
     return is_users and function.__name__ != "__init__"
 
@@ -296,5 +304,5 @@ def _runs_again(function: FunctionType) -> bool:
 def _content_of(cell: object) -> object:
     try:
         return getattr(cell, "cell_contents", None)
-    except ValueError:  # nothing was assigned to the variable yet
+    except ValueError:  # the enclosed variable has no value yet
         return None

@@ -9,8 +9,8 @@ from typing import Any, cast
 from ..clients.fields import fields_of, with_fields
 
 PLAIN = (int, float, bool, type(None))
-"""A list whose items all have these types is not divided, because one item, such as a number of a vector,
-means nothing alone."""
+"""A list whose items all have these types is not divided into parts, because a single item, such as one
+number of a vector, has no meaning alone."""
 _COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
 
 

@@ -1,8 +1,8 @@
 """This module removes omitted parts of prompts (turns, memories, examples, sections of the instructions)
-from the requests of a replay. Parts that ``taking_out`` could take out of the replay's input or memory
-are not in the requests anyway.
+from the requests of a replay. Some parts are not in the requests at all, because the module
+``taking_out`` has already removed them from the replay's input or memory.
 
-These parts were found in the first request of the baseline. In a later request, the application may have
+All parts were found in the first request of the baseline. In a later request, the application may have
 dropped a message of a turn, or rewritten it. Unchanged messages and sections are removed. If another text
 may come from an omitted part, ``NewTexts`` ends the replay or notes a doubt.
 """
@@ -39,13 +39,14 @@ class PromptOmitting:
     kept: frozenset[str]
     """The ids of the retained sources."""
     deliver: Callable[[Collection[str], bool], None]
-    """A function that is called for each request. Its arguments are the ids of the retained sources in
-    the request, and True."""
+    """A function that is called for each request with two arguments: the ids of the retained sources in
+    the request, and always True."""
     taking_out: TakingOut
-    """The object that removed omitted sources from the replay's input and memory. Sources that it could
-    not remove there are removed from each request."""
+    """The object that removed omitted sources from the replay's input and memory. The sources that it
+    could not remove are removed from each request."""
     new_texts: NewTexts
-    """Finds texts in requests that may come from an omitted source, but differ from the source's text."""
+    """The object that finds texts in requests that may come from an omitted source, although they differ
+    from the source's text."""
     recorded: RecordedRequests | None = None
     """Checks the requests that get recorded replies; None if all requests are really sent."""
     omits: bool = True
@@ -56,8 +57,8 @@ class PromptOmitting:
     def edited(
         self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE
     ) -> Sequence[str | None]:
-        """Returns the messages' texts without the omitted sources; None for a message that is not sent at
-        all."""
+        """Returns the text of each message without the omitted sources; None for a message that is not
+        sent at all."""
         self._check_taken(messages)
         self._note_held()
         texts, delivered = self._cut(messages, self._doubt)
@@ -72,8 +73,9 @@ class PromptOmitting:
         return texts
 
     def _note_held(self) -> None:
-        """Notes, for the user, each omitted source that the application still has in its input or memory.
-        The application may use it in any way, in the first request and in its answer."""
+        """Records a note for the user about each omitted source that is still in the application's input
+        or memory. The application may use this source in any way, also in the first request and in its
+        answer."""
         for identity, kind in sorted(self.known.held.items()):
             is_left = identity in self.taking_out.omitted and self._is_there(identity)
             if is_left and identity not in self.taking_out.constant:
@@ -153,7 +155,7 @@ class PromptOmitting:
         self, places: Mapping[str, Sequence[SectionPlace]], texts: list[str | None]
     ) -> None:
         omitted = [at for each, found in places.items() if each not in self.kept for at in found]
-        # Cuts from the end to the beginning, because a cut moves all text after it.
+        # The texts are cut from the end to the beginning, because a cut moves all text after it.
         for place, start, end in sorted(omitted, reverse=True):
             text = texts[place] or ""
             left = text[:start] + self.gap + text[end:]
@@ -166,13 +168,13 @@ class PromptOmitting:
         return "" if self.known.omit == "blank" else None
 
     def _is_there(self, identity: str) -> bool:
-        """Returns True iff the application still has the source: it is retained, or could not be taken
-        out of the replay's input and memory."""
+        """Returns True iff the application still has the source: the source is retained, or could not be
+        removed from the replay's input and memory."""
         return identity not in self.taking_out.taken
 
     def _is_sent(self, message: PromptMessage) -> bool:
-        """Returns True if requests must have this message. Returns False if it belongs only to turns that
-        were taken out of the replay's input and memory."""
+        """Returns True if the requests must contain this message. Returns False if the message belongs
+        only to turns that were removed from the replay's input and memory."""
         having = [each for each, group in self.known.groups.items() if message in group]
         return not having or any(map(self._is_there, having))
 
@@ -187,9 +189,9 @@ class PromptOmitting:
 
     def _check_taken(self, messages: Sequence[PromptMessage]) -> None:
         """Finds the turns and sections that were taken out of the replay's input and memory, but are in
-        this request nevertheless. They no longer count as taken out, so they are removed from the
-        requests. An equal turn after the user's last message is ignored, because the replay itself may
-        have made it."""
+        this request nevertheless. These turns and sections no longer count as taken out, so they are
+        removed from the requests. An equal turn after the user's last message is ignored, because the
+        replay itself may have made it."""
         conversation = [each for each in messages if not is_system(each)]
         last = self.known.spoken[-1:]
         asked = [place for place, each in enumerate(conversation) if each in last]
@@ -200,7 +202,7 @@ class PromptOmitting:
             gone = [each for each in taken if self.known.groups.get(each) == group]
             if _count(group, earlier) <= groups.count(group) - len(gone):
                 continue
-            if groups.count(group) > 1:  # nothing shows which of the equal turns is omitted
+            if groups.count(group) > 1:  # it is unclear which of the equal turns is omitted
                 self.new_texts.refuse(_STILL_GIVEN.format(source=identity))
             taken.discard(identity)
         present = {each.text for each in sections_in(messages)}
@@ -254,9 +256,9 @@ class PromptOmitting:
                 doubt(each.id, each.text)
 
     def _look_for_twins(self, identity: str, doubt: Doubt) -> None:
-        """Calls ``doubt`` if a turn that is retained and a turn that is omitted have the same messages,
-        because nothing shows which of them is in the request. ``identity``: the id of one of these turns,
-        some of whose messages are missing."""
+        """Calls ``doubt`` if a retained turn and an omitted turn have the same messages, because it is
+        then unclear which of the two turns is in the request. ``identity``: the id of one of these turns;
+        some of its messages are missing in the request."""
         group = self.known.groups[identity]
         twins = [each for each, other in self.known.groups.items() if other == group]
         if len({each in self.kept for each in twins}) > 1 and all(map(self._is_there, twins)):
@@ -272,7 +274,8 @@ def _left_of(messages: Sequence[PromptMessage], texts: Sequence[str | None]) -> 
 
 
 def _ignored(_identity: str, _text: str) -> None:
-    """Does nothing. It is used as a ``Doubt`` if the messages are only compared and not sent."""
+    """Does nothing. This function is used as a ``Doubt`` if the messages are only compared and not
+    sent."""
 
 
 def _start_of(

@@ -11,9 +11,9 @@ from .own_ids import OwnIds, readable_name
 
 _SYSTEM = ("system", "developer")
 _ALIKE = 0.5
-"""If at least this share of words is common to a section and a known section, it counts as the known
-section with a changed text. The share is the number of words in both sections, divided by the number of
-words in at least one of them."""
+"""If a section and a known section have at least this share of words in common, the section counts as the
+known section with a changed text. The share is the number of words in both sections, divided by the
+number of words in at least one of them."""
 
 SectionPlace = tuple[int, int, int]
 """A place of a text in a request: the index of the message, the start and the end."""
@@ -64,9 +64,9 @@ def placed(
     for each in here:
         if each.text in owners:
             found.setdefault(each.text, []).append(each.at)
-    # The application may have joined a section with another text, so that it is no section of this
-    # request. Its text is therefore searched for everywhere, except in the sections that were found
-    # already.
+    # The application may have joined a section with another text, so that the section is no section of
+    # this request. So the section's text is searched for everywhere, except in the sections that were
+    # found already.
     for text in sorted(owners, key=len, reverse=True):
         if len(found.get(text, ())) < len(owners[text]):
             taken = [at for each in found.values() for at in each]
@@ -87,9 +87,9 @@ def _place_changed(
     request; ``places``: the places that are known so far."""
     taken = [at for each in places.values() for at in each]
     changed = [each for each in here if not any(_overlap(each.at, at) for at in taken)]
-    # A message with an unchanged section is taken for the message of the first request that had this
-    # section. If a changed section in it has the id of a section of the first request, it is taken for
-    # that section. In other messages, the words of both sections must be similar too.
+    # If a message has an unchanged section, it counts as the message of the first request that had this
+    # section. If a changed section in such a message has the id of a section of the first request, it
+    # counts as that section. In other messages, the words of both sections must be similar too.
     known = {place for place, _, _ in taken}
     for identity, text in sections.items():
         if identity in places or not changed:

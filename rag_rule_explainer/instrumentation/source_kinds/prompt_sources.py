@@ -1,6 +1,6 @@
 """This module makes sources of parts of the requests to models: sections of the instructions, examples,
-memories and earlier turns of the conversation. ``prompt_omitting`` removes the omitted ones from
-requests.
+memories and earlier turns of the conversation. The module ``prompt_omitting`` removes omitted sources
+from requests.
 
 Only the first request of the baseline is read. A turn is a message of the user with everything up to the
 user's next message: the model's replies, and the results of tools.
@@ -54,14 +54,16 @@ class PromptSources:
     ``sections``: the text of each source that is a section of the instructions, by id. ``omit``: "remove"
     if nothing remains of an omitted source, "blank" if its messages remain without their texts.
     ``dropped``: the ids of the turns that are incomplete in a later request of the baseline. ``held``:
-    the kind of each source that the application holds as data, by id: "turns" for what is in the input,
-    "memory" for what it remembers, "examples" for what it has read somewhere. Sources that are constants
-    of the application are not in it. ``beside``: for each turn that the application has a second time, in
-    what is neither its input nor a memory of the framework, the place of it."""
+    the kind of each source that the application has as data, by id: "turns" for a source in the input,
+    "memory" for a source in a memory, "examples" for a source that the application read elsewhere, such
+    as from a file. Constants of the application are not included. ``beside``: the place of the second
+    copy of a turn, by the turn's id, if this copy is neither in the input nor in a memory of the
+    framework."""
 
     sources: tuple[Source, ...]
     omit: Omit
-    """Is "remove" if an omitted source is removed, "blank" if its messages remain with empty texts."""
+    """This is "remove" if an omitted source is removed, and "blank" if its messages remain with empty
+    texts."""
     messages: tuple[PromptMessage, ...] = ()
     """The request's messages."""
     groups: dict[str, tuple[PromptMessage, ...]] = field(
@@ -85,7 +87,7 @@ class PromptSources:
         dropped: Collection[PromptMessage] = (),
     ) -> "PromptSources":
         """Returns the sources of these ``kinds`` in a request. ``messages``: the messages of the request;
-        ``dropped``: those of them that a later request of the same conversation does not have.
+        ``dropped``: the messages among them that are missing in a later request of the same conversation.
         ``kind_of``: returns the kind of a turn; its argument is the list of the texts of the user and the
         model in the turn. A section that is in the input has the kind "turns" in ``held``."""
         made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
@@ -110,7 +112,7 @@ class PromptSources:
 
     @property
     def spoken(self) -> tuple[PromptMessage, ...]:
-        """Returns the messages that are no instructions."""
+        """Returns the messages that are not instructions."""
         return tuple(each for each in self.messages if not is_system(each))
 
     @property
@@ -125,7 +127,7 @@ class PromptSources:
     @property
     def texts(self) -> frozenset[str]:
         """Returns the texts of the messages that are sources. Leaves out a text if a message that is no
-        source has it too, for example because the user asks the same question again."""
+        source has the same text, for example because the user asks the same question again."""
         owned = Counter(each.text for group in self.groups.values() for each in group)
         return frozenset(owned - (Counter(each.text for each in self.spoken) - owned))
 

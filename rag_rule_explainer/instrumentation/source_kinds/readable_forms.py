@@ -1,5 +1,5 @@
-"""This module finds the texts that a value may stand for: a text in which signs are escaped, or that is
-encoded, compressed, or inside bytes."""
+"""This module finds the texts that a value contains in another form: with escaped characters, encoded (as
+by base64), compressed, or as bytes."""
 
 import base64
 import binascii
@@ -18,26 +18,28 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote_plus
 
 _ROUNDS = 4
-"""The largest number of encodings, one inside the other, that are undone."""
+"""The maximum number of nested encodings that are decoded."""
 _LONGEST = 1_000_000
-"""The length of the longest text that may be encoded."""
+"""The maximum number of characters of a text that is decoded."""
 _MOST_TEXT = 5_000_000
-"""The number of characters in all forms of a value after which no further form is looked for."""
+"""If all decoded forms of a value together have more characters than this, no further form is decoded."""
 _TOKEN = re.compile(r"[^\s\"'<>,;:]{12,}")
-"""A part of a text that may be encoded as a whole."""
+"""Matches a part of a text that may be encoded as a whole: at least twelve characters without spaces,
+quotes and punctuation."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+(?:[ -@](?=\w))?")
-"""Matches the signs between texts in bytes, such as a database; one of them may tell a text's length."""
+"""Matches the control characters between the texts in binary data, such as a database file. The character
+after them may be the length of the next text."""
 _CODED = re.compile(r"[\w+/=-]+", re.A)
 _WIDE = ("utf-16", "utf-16-le", "utf-32-le")
 _ASCII = 0.6
-"""The smallest share of letters and signs of ASCII in bytes that may have texts among others."""
+"""The minimum share of printable ASCII characters in bytes that may contain texts among other data."""
 _NOISE = 64
-"""The length of the longest bytes that are noise if they are no text as a whole."""
+"""Bytes of at most this length count as noise unless they are valid text as a whole."""
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
 _SIGNS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}
 _PERCENT, _QUOTED = re.compile(r"%[0-9a-fA-F]{2}"), re.compile(r"=[0-9A-F]{2}|=\r?\n")
 _LIKE_TEXT = 0.9
-"""The smallest share of printable characters in a text, and of text in bytes."""
+"""The minimum share of printable characters in a text, and of text in bytes that count as readable."""
 _SAMPLE = 10_000
 _MOST_OPAQUE = 400
 """The length of the longest identifier or key that may be unreadable, such as the signature of a token.
@@ -46,9 +48,9 @@ MEDIA = (
     *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF", b"ID3", b"OggS", b"fLaC"),
     *(b"\x00\x00\x00\x18ftyp", b"\x00\x00\x00\x1cftyp", b"\x00\x00\x00 ftyp"),
 )
-"""The beginnings of pictures, sounds, films and PDF files."""
+"""The first bytes of files with pictures, sounds, films and PDF documents."""
 _OF_MEDIA = 64
-"""The number of characters that show what an encoded file is."""
+"""The number of encoded characters that are decoded to recognise a picture, a sound, a film or a PDF."""
 _UNPACKING: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
     (b"\x1f\x8b", lambda packed: zlib.decompress(packed, 31)),
     (b"x", zlib.decompress),
@@ -66,9 +68,9 @@ _DECODING: tuple[Callable[[str], bytes], ...] = (
 
 
 class Readable(NamedTuple):
-    """A ``Readable`` says what a value can be read as. ``texts``: the value in all forms that are texts.
-    ``parsed``: the content, if the value is JSON. ``is_opaque``: True
-    if some of it cannot be read, and is too long for an identifier."""
+    """A ``Readable`` describes the texts that a value contains. ``texts``: all decoded forms of the value
+    that are texts. ``parsed``: the content, if the value is JSON. ``is_opaque``: True if a part of the
+    value cannot be read and is too long for an identifier."""
 
     texts: tuple[str, ...]
     parsed: tuple[Any, ...] = ()
@@ -77,7 +79,7 @@ class Readable(NamedTuple):
 
 @lru_cache(maxsize=512)
 def read_as(value: str | bytes) -> Readable:
-    """Returns what a value can be read as."""
+    """Returns a ``Readable`` with all forms of the value that are texts."""
     opaque = list[str]()
     first = [value] if isinstance(value, str) else list(_texts_in(value, opaque))
     found, new, size = dict.fromkeys(first), first, 0
@@ -106,7 +108,7 @@ def _texts_in(value: bytes, opaque: list[str]) -> Iterator[str]:
                 yield from _texts_in(unpack(value), opaque)
                 return
     if value[:1] == b"\x80":
-        with suppress(Exception):  # bytes that only look like a stored object
+        with suppress(Exception):  # the bytes may only look like a pickled object
             stored = [text for _, text, _ in genops(value) if isinstance(text, (str, bytes))]
             yield json.dumps(stored, default=_of_bytes)
             return
@@ -136,7 +138,8 @@ def _decoded(text: str, opaque: list[str]) -> Iterator[str]:
     for token in dict.fromkeys(("".join(text.split()), *_TOKEN.findall(text))):
         if is_encoded_media(token):
             continue
-        # A token of a web server has several parts, each of which is encoded.
+        # A token of a web server consists of several encoded parts with dots between them, so each part
+        # is decoded separately.
         for part in dict.fromkeys((token, *token.split("."))):
             is_read = len(part) <= _MOST_OPAQUE or _CODED.fullmatch(part) is None
             for meant in dict.fromkeys(_bytes_of(decode, part) for decode in _DECODING):
@@ -154,7 +157,8 @@ def is_encoded_media(text: str) -> bool:
 
 
 def _may_be_text(value: bytes) -> bool:
-    """Returns False for bytes that are nothing but noise, as most are that come of a wrong decoding."""
+    """Returns False for bytes that are only noise. A text that is decoded in a wrong way usually gives
+    noise."""
     if value.startswith((b"\x80", *(beginning for beginning, _ in _UNPACKING))):
         return len(value) > 2
     with suppress(UnicodeDecodeError):
@@ -163,7 +167,8 @@ def _may_be_text(value: bytes) -> bool:
 
 
 def _bytes_of(decode: Callable[[str], bytes], token: str) -> bytes:
-    """Returns what a part of a text is the encoded form of; empty if it is not encoded in this way."""
+    """Returns the bytes that ``decode`` returns for a part of a text; empty if the part is not encoded in
+    this way."""
     with suppress(ValueError, binascii.Error):
         return decode(token.strip("."))
     return b""
@@ -175,7 +180,7 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _parsed(text: str) -> Iterator[Any]:
-    """Yields the content of a text that is JSON, or lines of JSON."""
+    """Yields the content of a text if it is JSON, or consists of lines of JSON."""
     begins = text.lstrip()[:1]
     if not begins or begins not in '[{"':
         return

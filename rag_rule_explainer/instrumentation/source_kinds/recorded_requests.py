@@ -1,6 +1,6 @@
-"""This module checks that a replay of the next action gets a recorded reply only for the request that got
-this reply in the baseline. If an earlier turn is omitted, the application may make other or fewer
-requests, or make them in another order."""
+"""This module is used if the next action of an agent is explained. It checks that a replay gets a
+recorded reply only for a request that got this reply in the baseline. If an earlier turn is omitted, the
+application may make other or fewer requests, or make them in another order."""
 
 import json
 import re
@@ -63,8 +63,8 @@ _OF_PARAMETERS, _OF_MORE = -1, -2
 
 
 class Fault(NamedTuple):
-    """A ``Fault`` is the reason why a recorded reply may be none to the request that gets it.
-    ``is_sure``: True if it is certainly no reply to it."""
+    """A ``Fault`` says why (``why``) a request perhaps needs another reply than the recorded one.
+    ``is_sure``: True if the recorded reply certainly does not belong to the request."""
 
     why: str
     is_sure: bool
@@ -140,10 +140,10 @@ class RecordedRequests:
         cut: CutTexts,
         beside: BesideTexts = NOTHING_BESIDE,
     ) -> Fault | None:
-        """Returns why the recorded reply that the request gets may be no reply to it; None if it is one,
-        or if the request gets no recorded reply. Must be called once for each request of the replay, in
-        order. ``texts``: the texts with which the messages are sent; ``cut``: removes the omitted sources
-        from the baseline's requests."""
+        """Returns the reason why the recorded reply may not belong to the request. Returns None if the
+        reply belongs to it, or if there is no recorded reply for it. Must be called once for each request
+        of the replay, in order. ``texts``: the texts with which the messages are sent; ``cut``: removes
+        the omitted sources from the baseline's requests."""
         place, self._made = self._made, self._made + 1
         if place >= len(self.requests):
             return None
@@ -170,8 +170,9 @@ class RecordedRequests:
         return self._volatile_fault([*pairs, more])
 
     def fault_of_parameters(self, place: int, now: str) -> Fault | None:
-        """Returns the same as ``fault``, or None, for the parameters of a request, such as the tools that
-        the model may call."""
+        """Returns the reason why the recorded reply may not belong to a request with these parameters,
+        such as the tools that the model may call. Returns None if there is no such reason. ``place``: the
+        number of the request, counted from 0; ``now``: its parameters."""
         was = self.parameters[place] if place < len(self.parameters) else now
         if self.steady(was) != self.steady(now):
             return Fault(OTHER_REQUEST, is_sure=True)
@@ -256,7 +257,7 @@ class RecordedRequests:
         return was.role in _RESULTS and lacks_only(self.steady(was.text), self.steady(now.text), omitted)
 
     def _are_results(self, was: str, now: str) -> bool:
-        """Returns True iff both texts are results of tools, in which sources may be missing."""
+        """Returns True iff both texts are results of tools, in which different sources may be missing."""
         if not self.served:
             return False
         results = {self.steady(each).strip() for each in self.results()}

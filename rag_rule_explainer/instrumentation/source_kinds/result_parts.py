@@ -1,8 +1,8 @@
 """This module splits the result of a tool into parts, and makes a result without some of them.
 
-The parts of a list are its items. The parts of a dict or an object with one list in it are the items of
-this list, and so are those of a text that contains a list, such as JSON, points or a Markdown table. Any
-other result is one part.
+The parts of a list are its items. If a dict or an object has one list in it, the parts are the items of
+this list. If a text contains a list, such as JSON, points or a Markdown table, the parts are the items of
+this list too. Any other result is one part.
 """
 
 import json
@@ -24,8 +24,8 @@ from .written_lists import written_list
 
 
 class ResultParts(Protocol):
-    """A ``ResultParts`` divides one tool result into parts, each of which can be a source, and makes the
-    result without some of them."""
+    """A ``ResultParts`` divides the result of a tool into parts, each of which can be a source. It also
+    makes the result without some of these parts."""
 
     @property
     def is_list(self) -> bool:
@@ -103,8 +103,8 @@ class RewrittenParts(InnerParts):
 
 @dataclass(frozen=True, slots=True)
 class QuotedParts(InnerParts):
-    """The parts of a ``QuotedParts`` are those of a text that the tool returned as a JSON string, with
-    quotation marks and escapes. ``quote``: returns a text as a JSON string."""
+    """The parts of a ``QuotedParts`` are the parts of a text that the tool returned as a JSON string,
+    with quotation marks and escapes. ``quote``: returns a text as a JSON string."""
 
     quote: Callable[[str], str]
 
@@ -127,15 +127,16 @@ class OnePart:
         return [text_of_part(self.value)]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
-        """Returns the result. If it is omitted, returns an empty result of the same type. If ``omit`` is
-        "blank", returns the result with empty texts instead."""
+        """Returns the result unchanged if it is not omitted. If it is omitted, returns an empty result of
+        the same type, or, if ``omit`` is "blank", the result with empty texts."""
         if not omitted:
             return self.value
         return blanked(self.value) if omit == "blank" else emptied(self.value)
 
 
 class _PartsInBlock(NamedTuple):
-    """The parts of a ``_PartsInBlock`` are those of the text in the only block of a message's content."""
+    """A ``_PartsInBlock`` is the content of a message that has only one block, with a text. Its parts are
+    the parts of this text."""
 
     inner: ResultParts
     block: Mapping[str, Any]
@@ -199,7 +200,7 @@ def _quoted(text: str) -> QuotedParts | None:
 def _rewritten(text: str) -> ResultParts | None:
     try:
         rows = json_listing.rows(text)
-    # The text has several lists, so that it cannot be written again without some of its items.
+    # The text has several lists, so it cannot be written again without some of the items.
     except InvalidInput:
         return None
     return RewrittenParts(ListedParts(list(rows[0])), text) if rows is not None and rows[0] else None

@@ -1,8 +1,8 @@
-"""This module takes omitted turns and sections of instructions out of a replay's input, and out of the
-memory with which the replay starts.
+"""This module removes omitted turns, and omitted sections of instructions, from the input of a replay,
+and from the memory with which the replay starts.
 
-The replay then runs as if it had never been given the omitted turn. Whatever the application makes of its
-conversation, such as a summary or a number of messages, it makes without this turn.
+The replay then runs as if it had never got these turns and sections. For example, if the application
+makes a summary of its conversation, or counts its messages, it does so without an omitted turn.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,19 +23,21 @@ _LEVELS = 12
 unchanged."""
 _GONE: Any = object()
 BESIDE = "beside"
-"""The name under which fields beside the messages are named, such as "beside.log"."""
+"""The first part of the path of a field that is no message, such as "beside.log"."""
 
 
 @dataclass(slots=True, eq=False)
 class TakingOut:
-    """A ``TakingOut`` takes the omitted sources of one replay out of what the replay starts with.
+    """A ``TakingOut`` removes the omitted sources of one replay from the input and the memory with which
+    the replay starts.
 
-    ``known``: the sources in the first request of the baseline; ``omitted``: the ids of those to take
-    out. ``taken``: the ids of the sources that were taken out. ``copied``: the ids of turns that are also
-    held elsewhere, such as in a transcript, each with that place. It stays as it is, so they do not
-    count as taken out. ``note_copy``: is called with the id of such a turn and the place, if the turn is
-    no longer among its messages. ``is_ignored``: see ``TurnRemains``.
-    ``constant``: the ids of sections that were taken out, and that the application has in its code too.
+    ``known``: the sources in the first request of the baseline; ``omitted``: the ids of the sources to
+    remove. ``taken``: the ids of the sources that were removed. ``copied``: the ids of turns of which the
+    application has a second copy, such as in a transcript, each with the place of the copy. The copy is
+    not removed, so these turns do not count as removed. ``note_copy``: is called with the id of such a
+    turn and the place of its copy, if the turn was removed from the messages. ``is_ignored``: see
+    ``TurnRemains``. ``constant``: the ids of sections that were removed, and that are also in the
+    application's code.
     """
 
     known: PromptSources
@@ -46,7 +48,7 @@ class TakingOut:
     taken: set[str] = field(default_factory=set[str])
     copied: dict[str, Copy] = field(default_factory=dict[str, Copy])
     constant: set[str] = field(default_factory=set[str])
-    """The ids of sections that were taken out but are in the application's code too."""
+    """The ids of sections that were removed, and that are also in the application's code."""
     _groups: dict[tuple[Spoken, ...], list[str]] = field(
         default_factory=dict[tuple[Spoken, ...], list[str]], init=False
     )
@@ -68,7 +70,8 @@ class TakingOut:
         self._cut_instructions()
 
     def _cut_instructions(self) -> None:
-        """Stores, for each message with instructions, its text without the omitted sections."""
+        """Stores, for each message with instructions that contains an omitted section, its text without
+        the omitted sections."""
         messages = self.known.messages
         for place, message in enumerate(messages):
             own = [each for each in sections_in(messages) if each.at[0] == place]
@@ -141,9 +144,9 @@ class TakingOut:
         return made
 
     def _omitted_places(self, listed: Sequence[Any]) -> tuple[list[tuple[int, Any]], set[str]]:
-        """Returns a list of the omitted sources in a list of messages: the index of each message, with
-        the message that replaces it, or ``_GONE`` if it is removed. Also returns the ids of the turns
-        among them."""
+        """Returns a list of the omitted sources in a list of messages. Each entry is the index of a
+        message, with the message that replaces it, or ``_GONE`` if the message is removed. Also returns
+        the ids of the turns among the omitted sources."""
         said = [(place, each) for place, element in enumerate(listed) for each in spoken_in(element)]
         found, cleared = list(self._omitted_sections(listed, said)), set[str]()
         talk = [(place, each) for place, each in said if each.role != "system"]
@@ -151,7 +154,7 @@ class TakingOut:
             starts = _starts_of(group, talk)
             if any(self._goes_on(group, talk, start) for start in starts):
                 continue
-            # If equal turns are in the list more or less often than in the request, nothing shows which
+            # If equal turns occur more or less often in the list than in the request, it is unclear which
             # of them is omitted.
             if len(starts) != len(ids):
                 continue
@@ -167,8 +170,8 @@ class TakingOut:
         return found, cleared
 
     def _goes_on(self, group: Sequence[Spoken], talk: Sequence[tuple[int, Spoken]], start: int) -> bool:
-        """Returns True iff the turn has more messages in the list than in the first request. The
-        application may have sent only the beginning of the turn."""
+        """Returns True iff the turn has more messages in the list ``talk`` than in the first request. In
+        that case, the application sent only the beginning of the turn."""
         known = [as_spoken(*each) for each in self.known.spoken]
         size, end = len(group), start + len(group)
         ends = [at + size for at in range(len(known)) if tuple(known[at : at + size]) == tuple(group)]
@@ -190,8 +193,9 @@ class TakingOut:
         return found
 
     def _instead_of(self, element: Any) -> Any:
-        """Returns what replaces an element of an omitted turn; None if it cannot be blanked, as is so for
-        an element that is no message."""
+        """Returns the object that replaces an element of an omitted turn: a blanked message, or
+        ``_GONE`` if the element is to be removed. Returns None if the element should be blanked but is
+        no message."""
         omit: Omit = self.known.omit
         if omit == "blank":
             return without_text(element) if spoken_in(element) else None
@@ -201,10 +205,10 @@ class TakingOut:
 def _places_of(
     listed: Sequence[Any], talk: Sequence[tuple[int, Spoken]], start: int, size: int
 ) -> list[int]:
-    """Returns the places in a list of all that belongs to a turn: its messages, and the elements up to
-    the next message that are no messages, such as a feedback. ``talk``: the messages in the list, each
-    with the place of its element; ``start``, ``size``: the index of the first message in it, and their
-    number."""
+    """Returns the places in a list of all elements that belong to a turn: its messages, and the elements
+    up to the next message that are no messages, such as a user's rating. ``talk``: the messages in the
+    list, each with the place of its element. ``start``: the index in ``talk`` of the turn's first
+    message. ``size``: the number of the turn's messages."""
     own = [place for place, _ in talk[start : start + size]]
     end = talk[start + size][0] if start + size < len(talk) else len(listed)
     return [each for each in range(own[0], end) if each in own or not spoken_in(listed[each])]

@@ -25,7 +25,8 @@ class ResultContent(NamedTuple):
 
 
 def as_content(result: Any) -> ResultContent:
-    """Returns the whole result as its content. This is for results that a model is shown unchanged."""
+    """Returns a ``ResultContent`` whose content is the whole result. It is used for results that a model
+    is shown unchanged."""
 
     def put(content: Any) -> Any:
         return content

@@ -1,5 +1,6 @@
-"""This module recognises the message of a turn in a text that may be a copy of it: whole, in other
-letters or signs, behind a label, or a part of it."""
+"""This module recognises copies of a turn's messages in other texts. A copy may contain the whole
+message, with other punctuation or capital letters, or behind a label such as "User:". It may also contain
+only a part of the message."""
 
 import re
 import unicodedata
@@ -14,18 +15,20 @@ _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003fffd"
 )
-"""The letters of writings that have no spaces between words."""
+"""The characters of scripts that have no spaces between words, such as Chinese."""
 _WORD = re.compile(rf"[{_SPACELESS}]|[^\W_{_SPACELESS}]+")
 _LETTER = re.compile(f"[{_SPACELESS}]")
 _LONG = 3
-"""The smallest number of words in a message that is looked for anywhere in other texts. A shorter one
-could be there by chance, so it has to be a line, or stand behind a label or between signs."""
+"""A message with at least this many words is searched for anywhere in other texts. A shorter message
+could be there by chance. So it counts as a copy only if it is a line of its own, or is in quotes, in a
+list, or behind a label."""
 _PART = 4
-"""The smallest number of words in a text that counts as a copy if it is a part of a message."""
+"""If a text with at least this many words is a part of a message, the text counts as a copy."""
 _SQUEEZED = 16
-"""The smallest number of letters in a message that is looked for without regard to spaces."""
+"""A message with at least this many letters is also searched for with all spaces ignored."""
 _AROUND = 40
-"""The number of characters around a short message that show whether it stands alone."""
+"""The number of characters before and after a short message that are checked to find out whether the
+message stands alone."""
 _SIDES = [
     (re.compile(before), re.compile(after))
     for before, after in (
@@ -37,23 +40,23 @@ _SIDES = [
         (r"(?:^|[\n,;|])\s*(?:\d+[.)]\s*)?$", r"[.!?]*\s*(?:$|[\n,;|])"),
     )
 ]
-"""The patterns of what stands before and after a message: in a line or behind a label, in quotes, and in
-a list."""
+"""Patterns for the text before and after a short message that stands alone: in a line or behind a label,
+in quotes, and in a list."""
 _BARE = [
     (
         re.compile(r"(?:^\s*|\n\s*(?:\d+\s)?|[:>\])]\s*|\*\*\s*|[–—：]\s*)$"),
         re.compile(r"[ \t\r]*(?:\s*$|[\n<])"),
     )
 ]
-"""The patterns of what stands before and after a message that is a single word without other signs. They
-match less than ``_SIDES``, because such a word also stands in tables and between marks by chance."""
+"""Patterns for the text before and after a message of a single word without punctuation. They match in
+fewer cases than ``_SIDES``, because such a word may by chance be in a table or in brackets."""
 
 
 class Told(NamedTuple):
-    """A ``Told`` is a text in the form in which it is compared. ``plain``: in small letters, without
-    accents and invisible signs; ``words``: its words, each between two spaces; ``squeezed``: its letters
-    and digits; ``size``: the number of its words, where two letters of a writing without spaces count as
-    a word."""
+    """A ``Told`` is a text, prepared for comparisons. ``plain``: the text in small letters, without
+    accents and invisible characters. ``words``: its words, separated by spaces. ``squeezed``: its letters
+    and digits. ``size``: the number of its words; in a script without spaces, two characters count as one
+    word."""
 
     plain: str
     words: str
@@ -63,7 +66,7 @@ class Told(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def told(text: str) -> Told:
-    """Returns a text in the form in which it is compared."""
+    """Returns the ``Told`` of a text, in which two texts are compared."""
     plain = text.casefold()
     if not text.isascii():
         signs = unicodedata.normalize("NFKD", text).casefold()
@@ -76,16 +79,18 @@ def told(text: str) -> Told:
 
 @dataclass(frozen=True, slots=True)
 class TurnCopies:
-    """A ``TurnCopies`` recognises copies of turns. ``turns``: the messages' texts of each turn, by id;
-    ``question``: what the user asks now, which is no copy of an equal message of a turn."""
+    """A ``TurnCopies`` recognises copies of turns. ``turns``: the texts of the messages of each turn, by
+    the turn's id. ``question``: the user's present question. A field that contains only this question is
+    no copy of a turn, even if the turn has the same question."""
 
     turns: Mapping[str, Sequence[str]]
     question: str = ""
 
     def in_text(self, value: str | bytes, *, is_field: bool, is_prompt: bool = False) -> Set[str]:
-        """Returns the ids of the turns of which a text or its readable forms have a copy. ``is_field``:
-        True if the text is the value of a field, as which a single word or the question is no copy.
-        ``is_prompt``: True for instructions, which have short texts by chance."""
+        """Returns the ids of the turns of which the text ``value`` contains a copy, perhaps in an encoded
+        form. ``is_field``: True if the text is the whole value of a field. A single word, or the user's
+        present question, is then no copy. ``is_prompt``: True for instructions, which may contain short
+        messages by chance."""
         forms = read_as(value).texts
         if is_field and forms and told(forms[0]).words == told(self.question).words:
             return frozenset()
@@ -96,17 +101,18 @@ class TurnCopies:
         return {identity for identity, some in self.turns.items() if not found.isdisjoint(some)}
 
     def says_only_messages(self, texts: Sequence[str]) -> bool:
-        """Returns True iff all of at least two texts are messages, as in a record of what was said."""
+        """Returns True iff there are at least two texts and all of them are messages. The texts are then
+        a record of the conversation."""
         known = {told(each).words for said in self.turns.values() for each in said}
         known.add(told(self.question).words)
         return len(texts) > 1 and all(told(each).words in known for each in texts)
 
 
-# Cached, because every replay has the same texts beside its messages.
+# The result is cached, because every replay compares the same texts.
 @lru_cache(maxsize=4096)
 def is_copied(message: str, value: str | bytes, is_field: bool, is_prompt: bool) -> bool:
-    """Returns True iff one of the readable forms of a text has a copy of the message; see
-    ``TurnCopies.in_text``."""
+    """Returns True iff one of the readable forms of ``value`` contains a copy of the message. The
+    parameters are those of ``TurnCopies.in_text``."""
     one = told(message)
     return any(_is_copy(one, told(each), is_field, is_prompt) for each in read_as(value).texts)
 
@@ -127,8 +133,9 @@ def _is_copy(one: Told, form: Told, is_field: bool, is_prompt: bool) -> bool:
 
 
 def _stands_alone(one: Told, text: str) -> bool:
-    """Returns True iff a short message is a line in a text, or stands behind a label or in a list. A
-    single word stands there by chance, unless with the signs around it."""
+    """Returns True iff a short message stands alone in a text: as a line, behind a label, in quotes, or
+    in a list. A single word is often in lists by chance, so it must be a line or be behind a label, or
+    have its punctuation, as in "Why?"."""
     said, exact = _patterns(one.words, one.plain.strip())
     is_bare = exact is None
     for pattern, sides in ((said, _BARE if is_bare else _SIDES[:1]), (exact, _SIDES[1:])):
@@ -141,8 +148,9 @@ def _stands_alone(one: Told, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _patterns(words: str, plain: str) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
-    """Returns the pattern of a message, and that of the message as it is written; None for a single word
-    without other signs. ``plain``: the message."""
+    """Returns two patterns for a message: one that ignores punctuation and spaces, and one for the
+    message as it is written. The second one is None for a single word without punctuation. ``plain``: the
+    text of the message."""
     between = r"[\W_]*?"
     said = re.compile(rf"(?<!\w){between.join(map(re.escape, words.split()))}(?!\w)")
     if " " in words.strip():
@@ -151,7 +159,8 @@ def _patterns(words: str, plain: str) -> tuple[re.Pattern[str], re.Pattern[str] 
 
 
 def _listed_in(form: str, said: Set[str], question: str, is_field: bool) -> Set[str]:
-    """Returns the messages that a text has, if it has nothing but messages and numbers."""
+    """Returns the messages in a text that contains only messages and numbers. Returns no messages for any
+    other text."""
     whole = told(form)
     if is_field and whole.size <= 1:
         return frozenset()

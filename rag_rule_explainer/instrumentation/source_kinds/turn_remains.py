@@ -1,5 +1,5 @@
-"""This module searches an input or a memory, from which omitted turns were taken out, for remains of
-these turns: the application may have the text of a turn a second time, beside its messages."""
+"""This module searches an input or a memory for copies of omitted turns after these turns were removed
+from the messages. The application may have the text of a turn a second time, for example in a log."""
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
@@ -28,8 +28,9 @@ class TurnRemains:
     """A ``TurnRemains`` finds the omitted turns of which a copy remains.
 
     ``copies``: recognises copies of the omitted turns. ``is_ignored``: returns True iff the user has said
-    that the field with this name has nothing to do with the conversation. ``cleared``: the ids of the
-    turns that were taken out of a list of messages, by the ``id()`` of the list.
+    that the field with this name has nothing to do with the conversation. ``cleared``: for each list of
+    messages from which turns were removed, the list and the ids of these turns; the key is the ``id()``
+    of the list.
     """
 
     copies: TurnCopies
@@ -39,15 +40,15 @@ class TurnRemains:
     )
 
     def note_cleared(self, listed: object, ids: Set[str]) -> None:
-        """Records that these turns were taken out of the list ``listed``. The list is kept alive from now
-        on."""
+        """Records that these turns were removed from the list ``listed``. Keeps the list alive, so that
+        no other list gets the same ``id()``."""
         _, known = self.cleared.get(id(listed), (listed, frozenset[str]()))
         self.cleared[id(listed)] = listed, known | ids
 
     def found_in(self, content: Any, path: str) -> dict[str, Copy]:
-        """Returns the ids of the turns of which a copy is still in the content, each with the place where
-        it was found. Where something cannot be read, it may be a copy of any turn. ``path``: the name
-        under which the content is held."""
+        """Returns the ids of the turns of which ``content`` still contains a copy, each with the place of
+        the copy. A field that cannot be read counts as a copy of every turn. ``path``: the name of the
+        content."""
         found, unread = dict[str, Copy](), dict[str, Copy]()
         walk = ContentsBeside(self._gone_from, self.copies.says_only_messages)
         for each in walk.texts_in(content, path):
@@ -65,11 +66,11 @@ class TurnRemains:
 
 
 def continues(talk: Sequence[tuple[int, Spoken]], end: int, known: Sequence[Spoken], last: int) -> bool:
-    """Returns True iff a turn has more messages in a list than in the first request.
+    """Returns True iff a turn has more messages in the application's list than in the first request.
 
-    ``talk``: the messages in the list; ``end``: the index after the known messages of the turn.
-    ``known``: the messages of the first request; ``last``: the index in it after the messages of the
-    turn.
+    ``talk``: the messages in the list; ``end``: the index in ``talk`` after the turn's known messages.
+    ``known``: the messages of the first request; ``last``: the index in ``known`` after the turn's
+    messages.
     """
     if end >= len(talk):
         return False

@@ -73,8 +73,8 @@ _WORDS_OF_COUNTS = frozenset(
         "were",
     ]
 )
-"""If a line consists of these words and a number, it only says how many items a list has, as "3 results
-found" does. It says nothing about a single item, so it cannot be the reason for what the model does."""
+"""If the line after a list consists only of these words and numbers, as "3 results found" does, it only
+says how many items the list has. Such a line is ignored, because it says nothing about a single item."""
 _WORD = re.compile(r"[^\W\d_]+")
 _POINT = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•]|\d{1,4}[.)]|\(\d{1,4}\))[ \t]+(?=\S)")
 """Matches the mark before a point of a list, such as "- ", "2. " or "(3) "."""
@@ -91,8 +91,8 @@ _UNREAD = object()
 
 
 class WrittenList(NamedTuple):
-    """A ``WrittenList`` is a list found in a text: the texts and places of its items, the text for a
-    blanked item, the place of all items together, and the places of numbers that count them."""
+    """A ``WrittenList`` is a list in a text: the texts and places of its items, the text that replaces a
+    blanked item, the place of all items together, and the places of numbers that count the items."""
 
     texts: Sequence[str]
     spans: Sequence[Place]
@@ -109,8 +109,8 @@ def written_list(text: str) -> CutParts | None:
 
 
 def _closed(text: str, start: int, end: int) -> CutParts | None:
-    """Returns the items of a list between ``start`` and ``end`` that is followed by a line with only
-    their number, such as "3 results"; None if there is no such list."""
+    """Returns the items of a list between ``start`` and ``end``, if the line after the list contains only
+    the number of its items, such as "3 results". Returns None if there is no such list."""
     closed = _CLOSED.fullmatch(text, start, end)
     found = None if closed is None else _listed(text, start, closed.end("core"))
     if closed is None or found is None:
@@ -202,8 +202,8 @@ def _has_own_numbers(written: str) -> bool:
 
 
 def _printed(text: str, core: Place) -> WrittenList | None:
-    """Returns the items of a list that is written as Python prints one, such as "[Mail(body='hi'),
-    Mail(body='ho')]"; None if the text between the two positions ``core`` is no such list."""
+    """Returns the items of a list in the form in which Python prints lists, such as "[Mail(body='hi'),
+    Mail(body='ho')]". Returns None if the text between the two positions ``core`` is no such list."""
     elements = elements_at(text, core[0]) if text[core[0]] == "[" else None
     if elements is None or elements[1] + 1 != core[1]:
         return None

@@ -107,14 +107,14 @@ def judged(
 
     Equal answers to a question are judged once. ``judge_samples``: the number of opinions on each answer;
     the majority counts. ``judge_name``: a name for a function, under which a store keeps its judgements.
-    Change it when you change the function. Most models have a name without this.
+    Change this name when you change the function. Most models have a name without this setting.
 
     ``batch``: the maximum number of answers in one request. By default it is 1, so that no answer
-    influences the judgement of another. More saves requests, but if a search uses a verdict from a
-    request with several answers, the explanation has a warning, and no rule of the search is *proved*.
-    An answer can still persuade the judge about *itself*, and in ``same_answer(judge=...)`` the baseline
-    about all answers. Requests mark texts as data, but the model may follow orders in them. Measure this
-    with ``check_judge``.
+    influences the judgement of another. A larger number saves requests, but if a search uses a verdict
+    from a request with several answers, the explanation has a warning, and no rule of the search is
+    *proved*. An answer can still persuade the judge to judge this answer wrongly. In
+    ``same_answer(judge=...)``, the baseline can persuade the judge to judge all answers wrongly. Requests
+    mark texts as data, but the model may follow orders in them. Measure this with ``check_judge``.
 
     Raises InvalidInput for an empty criterion or reference, a reference that is too long, and an object
     that cannot be a judge.

@@ -1,5 +1,5 @@
-"""This module gets the judgements of judges. During an explanation, a *batcher* asks the judge, because
-it can put several answers into one request. At other times, the judge is asked directly."""
+"""This module gets the judgements of judges. During an explanation, a *batcher* asks the judge, because a
+batcher can put several answers into one request. At other times, the judge is asked directly."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Hashable
@@ -43,8 +43,8 @@ class Jury:
 
     @property
     def priced_as(self) -> str:
-        """Returns the name under which a price table lists the judge's model; an empty text if it is not
-        known. It is used for the cost of replies that name no model."""
+        """Returns the name under which a price table lists the judge's model; an empty text if this name
+        is not known. The price is used for the cost of replies that name no model."""
         name: object = getattr(self.judge, "model_name", None)
         return name if isinstance(name, str) else self.name or ""
 
@@ -56,8 +56,8 @@ class Jury:
 
     @property
     def may_mix(self) -> bool:
-        """Returns True iff a judgement may depend on more than what the answer says: on the other
-        answers of the request, or on instructions to the judge that the answer contains."""
+        """Returns True iff a judgement may depend on other texts than this answer, such as the other
+        answers of the request, or on instructions to the judge in the answer."""
         return self.batch > ALONE or self.is_unmarked
 
     def __str__(self) -> str:
@@ -104,8 +104,8 @@ class Company:
     """A ``Company`` records whether a judgement uses an opinion from a request with several answers. Such
     an opinion may depend on the other answers in the request (its company).
 
-    The object is in a context variable. So this is recorded even if a user's predicate drops the opinion
-    or puts it into an object of its own.
+    The object is in a context variable. So the use of the opinion is recorded even if a user's predicate
+    drops the opinion or puts it into an object of its own.
     """
 
     is_mixed: bool = False
@@ -118,9 +118,9 @@ answers in one request. None while nothing is judged."""
 
 def among_others(name: str) -> str:
     """Returns the name under which a store keeps judgements from requests with several answers. ``name``:
-    the name for judgements from requests with one answer. The two names differ, so that a judgement
-    from a shared request, which the other answers may have influenced, is not used in place of one from a
-    request with one answer."""
+    the name for judgements from requests with one answer. The other answers of a request may have
+    influenced its judgements. So the two names are different, and a judgement from a request with several
+    answers never replaces a judgement from a request with one answer."""
     return f"{name}, judged among others"
 
 
@@ -162,7 +162,7 @@ async def answered(
 ) -> JudgeReply:
     """Returns the judge's reply. An async judge runs on the current event loop, a sync judge in a thread.
     Raises the judge's errors. ``in_thread``: runs the sync judge."""
-    call = getattr(judge, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
+    call = getattr(judge, "__call__", None)  # noqa: B004 -- reads the method itself
     if inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(call):
         said = await judge(request)
     else:
@@ -219,7 +219,7 @@ def _adapted(judge: Any) -> Any:
         return None
     for adapter in _adapters():
         if hasattr(judge, adapter.name):
-            # The adapter is loaded only now, so that only users of its framework import it.
+            # Only now the adapter is loaded, so that only users of its framework import that framework.
             return adapter.load()(judge)
     return judge
 

@@ -1,5 +1,5 @@
-"""This module writes requests to a judge. It accepts any answer, however hostile, and sends nothing
-itself.
+"""This module writes requests to a judge, but does not send them. It accepts any answer, even a hostile
+one.
 
 Answers are untrusted, because the author of a source may have shaped them. So each answer is a JSON
 string in its own item, under an unpredictable id. Control characters are removed, and the middle of a
@@ -80,8 +80,8 @@ def cleaned(text: str) -> str:
 
 def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
     """Returns the part of an answer that a judge is shown, and the number of characters that were cut
-    from its middle. ``longest``: the maximum length of this part. Answers of which the same part is shown
-    share one judgement."""
+    from its middle. ``longest``: the maximum length of this part. If the same part of two answers is
+    shown, both answers get the same judgement."""
     text = cleaned(answer)
     if len(text) <= longest:
         return text, 0

@@ -1,8 +1,8 @@
 """This module checks whether the endpoint of traces answers, before an explanation sends thousands of
 runs there.
 
-If an endpoint does not answer, tracing clients retry to deliver their data. Most of them use threads for
-this that keep the process from ending.
+If an endpoint does not answer, tracing clients try again and again to deliver their data. Most clients do
+this in threads that keep the process from ending.
 """
 
 import http.client
@@ -67,8 +67,9 @@ def _answers(endpoint: str) -> bool:
 
 
 def _answers_at(endpoint: str) -> bool:
-    """Returns True if the endpoint answered. Also returns True if this function cannot check it: it is
-    behind a proxy, or only the tracer's own client can reach it. Raises OSError if it did not answer."""
+    """Returns True if the endpoint answered. Also returns True if this function cannot check the
+    endpoint, because the endpoint is behind a proxy, or only the tracer's own client can reach it. Raises
+    OSError if the endpoint did not answer."""
     if "://" not in endpoint:
         return _answers_grpc(endpoint)
     url = urlsplit(endpoint)

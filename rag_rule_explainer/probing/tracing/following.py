@@ -57,9 +57,9 @@ class Following:
 
 
 def _is_for_users_code(thread: threading.Thread) -> bool:
-    """Returns True iff a thread runs a function of the user's own code. Other threads, such as one of a
-    library's pool, are not treated as a part of the replay, because they may also serve callers outside
-    of it."""
+    """Returns True iff a thread runs a function of the user's own code. Other threads, such as a thread
+    of a library's pool, are not treated as a part of the replay, because they may also serve callers
+    outside of the replay."""
     target: Any = getattr(thread, "_target", None) or type(thread)
     while isinstance(target, partial):
         target = cast("partial[Any]", target).func

@@ -35,7 +35,7 @@ def marking(marks: TraceMarks, tag: str) -> AbstractContextManager[None] | None:
         return None
     tags = [*(each for each in around.get("tags") or () if each != tag), tag]
     around["tags"], around["metadata"] = tags, {**(around.get("metadata") or {}), **marks}
-    return run_helpers.tracing_context(**around)  # pyright: ignore[reportUnknownMemberType] -- its parameters lack types
+    return run_helpers.tracing_context(**around)  # pyright: ignore[reportUnknownMemberType] -- the function's parameters lack types
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def silenced() -> Generator[None, None, None]:
     """Keeps LangSmith from sending any run that begins in the block."""
     from langsmith import run_helpers
 
-    with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- its parameters lack types
+    with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- the function's parameters lack types
         yield
 
 
@@ -59,7 +59,7 @@ def _is_on(context: Mapping[str, Any]) -> bool:
     from langsmith import utils
 
     enabled: Any = context.get("enabled")
-    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- it lacks types
+    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- the function lacks types
     return bool(traces(context) if enabled is None else enabled)
 
 
@@ -82,8 +82,8 @@ def why_all_dead() -> str:
     client: Any = context.get("client") or around or getattr(run_trees, "_CLIENT", None)
     if client is not None:
         return why_dead(client)
-    # There is no client yet. To make one would call its endpoint at once, and block the process until it
-    # answers, so the address from the environment is checked instead.
+    # There is no client yet. Making a client would call its endpoint at once, and block the process until
+    # the endpoint answers. So the address from the environment is checked instead.
     endpoint = utils.get_env_var("ENDPOINT")
     return endpoints.why_not(_asked(endpoint)) if endpoint else why_dead(run_trees.get_cached_client())
 
@@ -124,8 +124,8 @@ def _asked(endpoint: str) -> str:
 
 def _is_plain(client: Any) -> bool:
     """Returns True iff a client sends its requests through a plain session of ``requests``. Only for such
-    a client can it be checked whether its endpoint answers. This check does not use the client's session,
-    and a session of another class may reach an endpoint that is not reached without it."""
+    a client can it be checked whether its endpoint answers. The check does not use the client's session.
+    If this session has another class, it may reach an endpoint that the check cannot reach."""
     import requests
 
     return type(getattr(client, "session", None)) is requests.Session

@@ -120,7 +120,7 @@ def possible(explanation: TracedExplanation) -> Generator[None, None, None]:
         error = raised
         raise
     finally:
-        with suppress(ValueError):  # raised if the garbage collector ends a stream in another context
+        with suppress(ValueError):  # the garbage collector may end a stream in another context
             _explained.reset(token)
         late.end(error)
 
@@ -134,7 +134,7 @@ def first_run() -> Generator[None, None, None]:
     try:
         yield
     finally:
-        with suppress(ValueError):  # raised if the garbage collector ends a stream in another context
+        with suppress(ValueError):  # the garbage collector may end a stream in another context
             _first_run.reset(token)
         if late is not None:
             late.end_first()

@@ -2,9 +2,10 @@
 A *run* is LangSmith's record of one call.
 
 An application may turn LangSmith on in its own code, while it is off in the code that calls ``explain``.
-Each call of the application would then be a separate trace. Instead, a run of the explanation is begun
-when the first of these traces begins, and one for each replay. All traces of the application are sent as
-parts of these runs. Only what is sent is changed, not the application's own objects.
+Each call of the application would then be a separate trace. Instead, this module begins a run for the
+explanation when the first of these traces begins, and a run for each replay. All traces of the
+application are sent as parts of these runs. The module changes only the sent data, not the application's
+own objects.
 """
 
 import threading
@@ -115,8 +116,8 @@ class LateRuns:
 def _send(sending: Any) -> None:
     """Sends a run that this module has made.
 
-    While the run is sent, the context variables that ``as_sent`` reads are None, so that ``as_sent``
-    does not change this run. It must change only the application's own runs.
+    While the run is sent, the context variables that ``as_sent`` reads are None, so that ``as_sent`` does
+    not change this run. The function ``as_sent`` must change only the application's own runs.
     """
     token = _explained.set(None)
     try:
@@ -142,7 +143,7 @@ def as_sent(client: Any, sent: Mapping[str, Any]) -> Mapping[str, Any]:
         marks, tag = first_marks(late.explanation), BASELINE_TAG
     else:
         return sent
-    if "id" in sent or sent.get("extra"):  # else it is an update that changes neither tags nor metadata
+    if "id" in sent or sent.get("extra"):  # else ``sent`` is an update without tags and metadata
         extra: Mapping[str, Any] = sent.get("extra") or {}
         tags: list[str] = [each for each in sent.get("tags") or () if each != tag]
         own: Mapping[str, Any] = extra.get("metadata") or {}
@@ -164,6 +165,6 @@ def taking_late_runs(explanation: TracedExplanation) -> Generator[None, None, No
     try:
         yield
     finally:
-        with suppress(ValueError):  # raised if the garbage collector ends a stream in another context
+        with suppress(ValueError):  # the garbage collector may end a stream in another context
             _explained.reset(token)
         late.end()

@@ -20,8 +20,8 @@ class Replacing:
     Thread-safe.
 
     ``wanted``: a function that returns the methods to replace, each as its class, its name and a function
-    that makes the replacement. It is called at the start of every block, since a class may have been
-    imported after the block before.
+    that makes the replacement. This function is called at the start of every block, because a class may
+    have been imported since the last block.
     """
 
     def __init__(self, wanted: Callable[[], Iterable[tuple[type, str, MakeReplacement]]]) -> None:
@@ -51,8 +51,8 @@ class Replacing:
 
     def _put_back(self) -> None:
         for (owner, name), each in self._replaced.items():
-            # Another library may have wrapped the replacement since. Then it cannot be removed and stays;
-            # this does no harm, since the replacements do nothing outside replays.
+            # Another library may have wrapped the replacement since then. The replacement then cannot be
+            # removed and stays; this does no harm, since replacements do nothing outside replays.
             if vars(owner)[name] is each.replacement:
                 setattr(owner, name, each.method)
         self._replaced.clear()

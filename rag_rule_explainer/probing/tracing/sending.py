@@ -53,7 +53,8 @@ def _of_a_client(send: Any) -> Any:
             return None
         replicas: Any = kwargs.get("_replica_auths")
         if replicas:
-            # LangSmith sends this run to several services. It is sent only to those that answer.
+            # LangSmith sends this run to several services. The run is sent only to the services that
+            # answer.
             live = [each for each in replicas if not _is_dead_client(replay, client, each.api_url)]
             return call(*args, **{**kwargs, "_replica_auths": live}) if live else None
         is_dead = _is_dead_client(replay, client, kwargs.get("api_url"))
@@ -98,8 +99,8 @@ def _why_dead(replay: TracedReplay, endpoint: str) -> str:
     if not endpoint:
         return ""
     if endpoint not in explanation.endpoints:
-        # An instrumentation may trace the HTTP request of this check. If that trace counted as one of the
-        # replay, its endpoint would be checked too, and so on for ever.
+        # An instrumentation may trace the HTTP request of this check. If that trace counted as a trace of
+        # the replay, its endpoint would be checked too, and so on for ever.
         with being_traced(None):
             why = endpoints.why_not(endpoint)
         if explanation.endpoints.setdefault(endpoint, why) is why and why:

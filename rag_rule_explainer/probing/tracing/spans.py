@@ -1,5 +1,5 @@
-"""This module makes spans of OpenTelemetry, and adds metadata about replays to them. It is used only in
-processes that have loaded OpenTelemetry. All other processes need not load it."""
+"""This module makes spans of OpenTelemetry, and adds metadata about replays to spans. It is used only in
+processes that have loaded OpenTelemetry, so all other processes need not load it."""
 
 import json
 import sys
@@ -117,9 +117,9 @@ def unrecorded() -> Any:
 
 
 def mark_own(tracers: Iterable[Any] = ()) -> None:
-    """Makes sure that every span of these tracers and of the process gets the marks of its replay. To
-    this end, a marker is added to their span processors. It stays there as long as the process runs,
-    but does nothing outside replays."""
+    """Makes sure that every span of these tracers and of the process gets the marks of its replay. To do
+    so, a marker is added to the span processors of the tracers. The marker stays there as long as the
+    process runs, but does nothing outside replays."""
     for processor in _processors(tracers):
         with _GUARD:
             if processor in _MARKED or not hasattr(processor, "add_span_processor"):
@@ -133,8 +133,8 @@ _MARKED: "WeakSet[Any]" = WeakSet()
 
 
 def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
-    """Yields the span processor of each of these tracers, and that of the provider which is set for the
-    whole process. All tracers of one provider share a span processor."""
+    """Yields the span processor of each of these tracers, and the span processor of the provider that is
+    set for the whole process. All tracers of one provider share a span processor."""
     from opentelemetry import trace
 
     for tracer in (*tracers, trace.get_tracer(_NAME)):
@@ -232,8 +232,8 @@ def current_span() -> Any:
 
 
 def lasting() -> Any:
-    """Returns a substitute for the current span. It can still be the parent of new spans after the
-    current span has ended."""
+    """Returns a substitute for the current span. The substitute can still be the parent of new spans
+    after the current span has ended."""
     from opentelemetry import trace
 
     return trace.NonRecordingSpan(trace.get_current_span().get_span_context())
@@ -261,7 +261,8 @@ def marking(marks: TraceMarks, tag: str) -> AbstractContextManager[None]:
         _MARKS: dict(marks),
         _METADATA: _joined(around.get(_METADATA), marks),
     }
-    # One copy of the context for all three values: set_value() would make three.
+    # One copy of the context gets all three values, because ``set_value()`` would make a copy for each
+    # value.
     return Attached(context.Context({**around, **added}))
 
 

@@ -115,8 +115,8 @@ def traced_first(explanation: TracedExplanation) -> Generator[None, None, None]:
 
 
 def _marking(marks: TraceMarks, tag: str) -> AbstractContextManager[object]:
-    # Nearly always at most one of the tracers is on. Every replay calls this function, so to save time,
-    # the context manager of that tracer is then returned without another one around it.
+    # Nearly always at most one of the tracers is on. Every replay calls this function. So to save time,
+    # the context manager of that tracer is then returned alone.
     of_runs = langsmith.marking(marks, tag) if langsmith.in_use() else None
     of_spans = spans.marking(marks, tag) if spans.in_use() else None
     if of_runs is None or of_spans is None:

@@ -1,5 +1,6 @@
 """This module writes results as HTML for a notebook. The HTML is a fragment without scripts and without
-ids, and its styles apply only to itself. So the output of one cell never changes that of another cell."""
+ids, and its styles apply only to itself. So the output of one cell never changes the output of another
+cell."""
 
 from collections.abc import Iterator
 

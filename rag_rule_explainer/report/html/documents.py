@@ -22,15 +22,15 @@ _OPEN_UP_TO = 1500
 """Texts with at most this number of characters are visible at once. The reader must open longer texts."""
 _MOST_ROWS, _MOST_COLUMNS = 200, 60
 _MOST_BADGES = 6
-"""If at most twice this number of rules name a source, the badges of all these rules stand beside the
-source. (The badge of a rule is its label, such as "R1".) If more rules name the source, at most this
-number of badges of retention rules stand there, and at most this number of badges of omission rules."""
+"""The badge of a rule is its label, such as "R1". If at most twice this number of rules name a source,
+the badges of all these rules are shown beside the source. If more rules name it, at most this number of
+badges of retention rules are shown, and at most this number of badges of omission rules."""
 _MARKS = {RuleKind.RETENTION: ("●", "retained"), RuleKind.OMISSION: ("○", "omitted")}
 
 
 def labels_of(explanation: Explanation) -> dict[str, list[tuple[str, Finding]]]:
-    """Returns, by the id of a source, the rules that name it, each after its label, such as "R1" for the
-    first retention rule. Sources that no rule names are missing."""
+    """Returns the rules that name each source, by the id of the source. Each rule comes after its label,
+    such as "R1" for the first retention rule. Sources that no rule names are left out."""
     named: dict[str, list[tuple[str, Finding]]] = {}
     for label, rule in _labelled(explanation):
         for identity in rule.sources:
@@ -114,8 +114,9 @@ def importance_table(explanation: Explanation) -> Markup:
 
 
 def rule_matrix(explanation: Explanation) -> Markup:
-    """Returns a table with a row for each rule and a column for each source. It is used if there are too
-    many sources to draw a diagram of all subsets; otherwise, or without rules, the result is empty."""
+    """Returns a table with a row for each rule and a column for each source. This table is used if there
+    are too many sources to draw a diagram of all subsets. Otherwise, or without rules, the result is
+    empty."""
     named = list(labels_of(explanation))
     rules = [*explanation.rules][:_MOST_ROWS]
     if len(explanation.units) <= MOST_DRAWN or not named:
@@ -149,9 +150,10 @@ def _matrix_rows(rules: list[Finding], order: list[SourceRecord]) -> Iterator[Ma
 
 
 def _badges(labels: list[str], badges: dict[str, Markup]) -> Markup:
-    """Returns the badges that stand beside a source: one for each rule that names it, such as "R1". If
-    there are more than ``2 * _MOST_BADGES``, only the first ``_MOST_BADGES`` of each kind of rule are
-    shown, and the others are counted. ``badges``: the HTML of each badge by its label."""
+    """Returns the badges that are shown beside a source: one for each rule that names the source, such as
+    "R1". If there are more than ``2 * _MOST_BADGES`` of them, only the first ``_MOST_BADGES`` of each
+    kind of rule are shown, and the other badges are counted. ``badges``: the HTML of each badge by its
+    label."""
     if len(labels) <= 2 * _MOST_BADGES:
         return joined_markup(badges[label] for label in labels)
     shown: list[str] = []

@@ -11,8 +11,8 @@ WIDTH = 1000
 """The width of a diagram. All positions are relative to it: they are numbers from 0 to ``WIDTH``."""
 _LEFT = 92
 _MOST_WITH_EDGES, _MOST_WITH_LABELS = 6, 4
-"""The maximum numbers of units (sources, or groups of tied ones) for which the diagram has edges, and
-for which it has labels."""
+"""``_MOST_WITH_EDGES`` is the maximum number of units (sources, or groups of tied ones) for which the
+diagram has edges. ``_MOST_WITH_LABELS`` is the maximum number for which it has labels."""
 _WIDEST_ROW = 84
 
 

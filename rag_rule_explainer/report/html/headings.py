@@ -52,8 +52,8 @@ def rules_heading(explanation: Explanation, kind: RuleKind) -> Markup:
 
 def said_of_all(explanation: Explanation, kind: RuleKind, rules: Sequence[Finding]) -> str:
     """Returns a sentence that says what the listed rules mean together, such as that each of them is
-    enough. Returns an empty text if none is needed, as for a single rule with one source, or if rules may
-    break on some subsets."""
+    enough. Returns an empty text if no such sentence is needed, as for a single rule with one source, or
+    if rules may break on some subsets."""
     if explanation.min_confidence < 1:
         return ""  # a rule that may break on some subsets is not always enough
     about_this = about_one(explanation)

@@ -47,8 +47,8 @@ class SourceNames:
         return raw(_PLACE.sub(lambda found: self._name(int(found[1])), isolated(text)))
 
     def ids(self, identities: Iterable[str]) -> Markup:
-        """Returns ids as a phrase without links. If there are more than four, and more than half of the
-        sources are among them, the phrase is "all but" followed by the others."""
+        """Returns ids as a phrase without links. If there are more than four ids, and they are more than
+        half of all sources, the phrase is "all but" followed by the other ids."""
         among = list(dict.fromkeys(identities))
         if not among:
             return Markup("no documents")

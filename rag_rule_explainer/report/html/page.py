@@ -113,11 +113,11 @@ def _listed(section: Section) -> Markup:
 
 
 def embedded_json(explanation: Explanation) -> str:
-    """Returns the explanation as JSON for a ``script`` element. It contains no ``<``, so no HTML parser
-    finds the end of the element inside it."""
+    """Returns the explanation as JSON for a ``script`` element. The JSON contains no ``<``, so no HTML
+    parser finds the end of the element inside the JSON."""
     try:
         text = explanation.model_dump_json()
-    except PydanticSerializationError:  # it has lone surrogates, which UTF-8 cannot write
+    except PydanticSerializationError:  # the explanation has lone surrogates, which UTF-8 cannot write
         text = json.dumps(explanation.model_dump(mode="json"))
     text = text.replace("<", "\\u003c")
     if text.isprintable():

@@ -123,8 +123,8 @@ def _change(
     units, documents = len(named_units(found.sources, found.tied)), len(found.sources)
     if documents < 2 or found.change != "removal" or not smallest:
         return sentence
-    # It was not tried whether removing only one of several near-duplicates is enough, so the text does
-    # not say then that all of them must go.
+    # The search did not try whether it is enough to remove only one of several near-duplicates. So for
+    # near-duplicates, the text does not say that all of them must go.
     verb = "must go" if units == documents else "were left out"
     both = "Both" if documents == 2 else "All of them"
     return sentence + Markup("<br><small>{} {}.</small>").format(both, verb)

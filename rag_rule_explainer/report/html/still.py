@@ -1,5 +1,5 @@
 """This module draws the subsets of an explanation as an image that needs no styles and no scripts of a
-page. It is for notebooks, and for pages that were not made by this package. Its colours can be
+page. The image is used in notebooks, and in pages that were not made by this package. Its colours can be
 distinguished on light and on dark backgrounds."""
 
 from collections.abc import Iterator, Mapping
@@ -80,9 +80,9 @@ def _titles(
     grid: LatticeGrid,
     height: float,
 ) -> Iterator[Markup]:
-    """Yields, for each subset in the diagram, an empty element that lies over the shape of the subset,
-    with the text that a browser shows when the pointer rests on it. ``grid``: the positions of the
-    shapes. ``height``: the height of the image, with its legend."""
+    """Yields an empty element for each subset in the diagram. The element lies over the shape of the
+    subset, and has the text that a browser shows when the pointer rests on the shape. ``grid``: the
+    positions of the shapes. ``height``: the height of the image, with its legend."""
     units = unit_names(view, names)
     across, down = 2 * grid.radius / WIDTH * 100, 2 * grid.radius / height * 100
     for mask, (x, y) in grid.places.items():

@@ -22,8 +22,8 @@ _SHORT = 80
 evidence."""
 _MOST_NAMED = 8
 _MOST_COUNTED = 30
-"""The sentence about a rule says how many combinations there are of the documents that the rule does not
-name, if these are at most this many documents. If there are more, only the evidence says it."""
+"""If at most this number of documents are not named by a rule, the sentence about the rule says how many
+combinations of these documents there are. For more documents, only the evidence says it."""
 
 
 def claim_of(explanation: Explanation, rule: Finding, support: str) -> Markup:
@@ -65,8 +65,8 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
         return f"{tried}{so}. Exceptions are possible.{pinned_stayed(rule)}"
     if rule.claim == "voted":
         return _vote(explanation, rule) or guarantee_of(rule)
-    # Near-duplicates are kept or left out together, and pinned documents are always kept. There are then
-    # fewer combinations of the other documents than the sentences below state, so a general sentence is
+    # Near-duplicates are kept or left out together, and pinned documents are always kept. With such
+    # documents, there are fewer combinations than the sentences below state, so a general sentence is
     # used.
     if rule.claim != "proved" or others > _MOST_COUNTED or rule.applicable != 1 << others:
         return guarantee_of(rule)
@@ -134,9 +134,9 @@ def _others(count: int) -> tuple[str, str]:
 
 
 def _kept(explanation: Explanation, kind: RuleKind) -> tuple[str, ...]:
-    """Returns the sources, without the pinned ones, among which all rules of a kind were tested. Empty if
-    there is no rule of this kind, or if the rules were tested among all sources or among different
-    ones."""
+    """Returns the sources among which all rules of a kind were tested, without the pinned sources.
+    Returns none if there is no rule of this kind, if the rules were tested among all sources, or if
+    different rules were tested among different sources."""
     pinned = {source.id for source in explanation.sources if source.pinned}
     shares = {
         tuple(each for each in rule.kept if each not in pinned)

@@ -69,7 +69,7 @@ class Assumptions:
             raise InvalidInput(f"answer_tokens is {brief(tokens)}; give a whole number, 0 or more")
         if type(seconds) not in {int, float} or not isfinite(seconds) or seconds < 0:
             raise InvalidInput(f"seconds_per_replay is {brief(seconds)}; give a number, 0 or more")
-        if self.model is not None and not (isinstance(self.model, str) and self.model.strip()):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if self.model is not None and not (isinstance(self.model, str) and self.model.strip()):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"model is {brief(self.model)}; give the name that its price has, or None")
         checked_function(
             "count_tokens", self.count_tokens, "a function from a text to a number of tokens"

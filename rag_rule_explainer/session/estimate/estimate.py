@@ -28,7 +28,7 @@ class Estimate(InNotebooks):
     ``spent_tokens``: the tokens already spent to find the sources, for example to rewrite the question.
     ``assumptions``: sentences for the user that say what is assumed. ``judge``: the requests to a judge,
     which are not part of the three cases; None without a judge. ``requests``: the number of requests to
-    models in one replay; there may be more, which cannot be foreseen.
+    models in one replay, without further requests that cannot be foreseen.
     """
 
     sources: int

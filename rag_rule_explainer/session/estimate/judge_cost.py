@@ -1,5 +1,5 @@
-"""This module estimates how many requests to a judge an explanation needs at least and at most. It sends
-none."""
+"""This module estimates how many requests to a judge an explanation needs at least and at most. The
+module sends no requests."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -128,7 +128,8 @@ def judge_plan(
         texts_given = (getattr(condition, name, None) for name in ("truth", "reference"))
         texts = [getattr(condition, "criterion", SAME), *(text for text in texts_given if text)]
         # A condition without a criterion and without a known right answer compares answers with the
-        # baseline's answer. That is not known yet, so the assumed number of tokens is used for it.
+        # baseline's answer. The baseline's answer is not known yet, so the assumed number of tokens is
+        # used for it.
         compared = 0 if hasattr(condition, "criterion") or hasattr(condition, "truth") else answer_tokens
         return always + compared + sum(map(count_tokens, texts))
 
@@ -138,9 +139,9 @@ def judge_plan(
 
 
 def _first(predicate: Any) -> Any:
-    """Returns the part of a combined predicate that is evaluated for every answer. It is the first one,
-    because its verdict may make the others unnecessary. A predicate that is not combined is returned
-    unchanged."""
+    """Returns the part of a combined predicate that is evaluated for every answer. This is the first
+    part, because its verdict may make the other parts unnecessary. A predicate that is not combined is
+    returned unchanged."""
     if getattr(predicate, "inner", None) is not None:
         return _first(predicate.inner)
     parts = getattr(predicate, "parts", ())

@@ -42,7 +42,7 @@ class EstimateOptions:
     assuming: Assumptions | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.assuming, (Assumptions, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(self.assuming, (Assumptions, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"assuming is {brief(self.assuming)}; give Assumptions(answer_tokens=...)")
 
 

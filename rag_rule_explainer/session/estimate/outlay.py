@@ -144,8 +144,8 @@ def outlay_of(
     # Fractions are used, because the number of subsets of many sources is too large for a float.
     shown = runs.before * size + Fraction(probes.shown) * Fraction(runs.mined, max(1, probes.subsets))
     shown -= size * runs.spared
-    # The number of requests that show documents: one for each shown document if the application shows
-    # them one at a time, else one for each replay.
+    # ``asking`` is the number of requests that show documents. If the application shows its documents one
+    # at a time, there is a request for each shown document, otherwise one for each replay.
     shape = material.shape
     asking = max(shown, Fraction(replays)) if shape is not None and shape.one_at_a_time else replays
     input_tokens = round(replays * material.asked_before + asking * material.other_tokens + shown * mean)

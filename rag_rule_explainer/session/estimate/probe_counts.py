@@ -45,8 +45,9 @@ class Probes:
     with_full: bool = True
 
     def replays(self, noise: Noise) -> int:
-        """Returns the number of replays for these probes. With votes, it is larger than the number of
-        probes, because several answers are drawn for a subset. ``noise``: the settings of the votes."""
+        """Returns the number of replays for these probes. With votes, the number of replays is larger
+        than the number of probes, because several answers are drawn for a subset. ``noise``: the settings
+        of the votes."""
         agreeing = noise.count.soonest(0, 0)
         if self.border is None:
             return self.subsets * noise.samples
@@ -149,14 +150,14 @@ def _typical(size: int, kinds: Sequence[RuleKind]) -> Probes:
 
 def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> Probes:
     """Returns the probes of a sampled search for these kinds of rule if ``deciding`` sources decide
-    together. There is then one retention rule, which names all these sources, and one omission rule for
-    each of them. ``draws``: the number of random subsets on which each rule is tested. ``size``: the
-    number of sources."""
+    together. There is then one retention rule, which names all deciding sources, and one omission rule
+    for each deciding source. ``draws``: the number of random subsets on which each rule is tested.
+    ``size``: the number of sources."""
     together = min(deciding, size)
     rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
     # The search finds each deciding source by halving, which takes about log2(``size``) probes, and one
-    # more probe to test the candidate. This is so for each kind of rule. The 2 is for its first probes,
-    # before it knows any deciding source.
+    # more probe to test the candidate. Each kind of rule needs these probes. The 2 is for the first
+    # probes of each kind, before the search knows any deciding source.
     sought = len(kinds) * (2 + together * (1 + size.bit_length()))
     subsets = min(1 << size, sought + rules * draws)
     border = min(subsets, rules + len(kinds) * (together * size.bit_length() // 2 + 1))

@@ -1,7 +1,7 @@
 """This module words the notes on an answer, and on each of its documents, from an explanation.
 
 The result of a note on a document, such as *decisive* or *one of several*, is the class that a citation
-of this document would have if it were the answer's only citation . Two classes have other names here:
+of this document would have if it were the answer's only citation. Two classes have other names here:
 *needs D4* for a citation that needs a partner, and *not named* for a decorative citation.
 """
 
@@ -128,8 +128,9 @@ def _word(source: SourceRecord, verdict: CitationVerdict, naming: list[Finding])
 
 
 def _partners(several: tuple[tuple[str, ...], ...]) -> str:
-    """Returns, in words, the sets of documents (``several``) of which a document needs one beside it,
-    such as "D4, or D5 and D6". If there are more than two sets, they are not named."""
+    """Returns a phrase that names the sets in ``several``, such as "D4, or D5 and D6". A document is
+    decisive only together with one of these sets of other documents. If there are more than two sets, the
+    phrase does not name them."""
     if len(several) > 2:
         return "others, in several ways"
     limit = _LONGEST_NAMES // max(len(several), 1)

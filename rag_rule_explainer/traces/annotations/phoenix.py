@@ -14,9 +14,10 @@ def phoenix_payload(notes: PlacedNotes) -> dict[str, Any]:
     """Returns the bodies of the requests ``POST /v1/span_annotations`` and
     ``POST /v1/document_annotations``, by the last part of their paths.
 
-    Phoenix allows annotations only on documents of retrievers and rerankers. It keeps only one annotation
-    of each name on a document, and accepts no identifiers there, so the name depends on the condition. If
-    another step, such as a tool, returned the document, the note is put on the span of that step.
+    Phoenix allows annotations only on documents of retrievers and rerankers. Phoenix keeps only one
+    annotation of each name on a document, and accepts no identifiers for such annotations. So the name
+    depends on the condition. If another step, such as a tool, returned the document, the note is put on
+    the span of that step.
     """
     spans, documents = list[dict[str, Any]](), list[dict[str, Any]]()
     for placed in notes.each:

@@ -28,8 +28,8 @@ class PlacedNote:
     """A ``PlacedNote`` is a note with its place in a trace.
 
     ``step``: the id of the trace's step (span) that gets the note. ``document``: the position of the
-    document in this step's output. It is None for the note on the answer, and for a document that no
-    step of the trace returned; the step of the answer then gets the note.
+    document in this step's output. ``document`` is None for the note on the answer, and for a document
+    that no step of the trace returned; the step of the answer then gets the note.
     """
 
     note: TraceNote
@@ -39,7 +39,7 @@ class PlacedNote:
 
 @dataclass(frozen=True, slots=True)
 class PlacedNotes:
-    """A ``PlacedNotes`` holds the notes on one traced answer: the one on the answer itself, and one for
+    """A ``PlacedNotes`` holds the notes on one traced answer: a note on the answer itself, and a note for
     each place of each document in the trace.
 
     ``condition``: the subject of the rules, in words. ``about``: the explanation's id, its time and the
@@ -116,8 +116,8 @@ class PlacedNotes:
         return {**{key: value for key, value in own.items() if value is not None}, **self.about}
 
     def label(self, placed: PlacedNote) -> str:
-        """Returns the label of a note, such as "D1: needs D4 (proved)". It begins with the name of the
-        document, because some tools cannot attach a note to a document."""
+        """Returns the label of a note, such as "D1: needs D4 (proved)". The label begins with the name of
+        the document, because some tools cannot attach a note to a document."""
         note = placed.note
         if note.source is None:
             return note.label
