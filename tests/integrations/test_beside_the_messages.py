@@ -74,7 +74,7 @@ def doubted_in(case: Case, ignore: Sequence[str] = ()) -> set[str]:
 
 def looks_at(beside: Any) -> bool:
     """Stands for an application that goes by what is beside the messages."""
-    return bool(str(beside))
+    return bool(repr(beside))
 
 
 def in_the_input(name: str, beside: Any, _: Path) -> Case:
