@@ -176,8 +176,7 @@ class Fidelity:
         self.rewinding.remember(place, None if self._has_answered_otherwise else found)
 
     def note(self, doubt: str, place: str = "") -> None:
-        """Keeps a reason why nothing is proved, unless an earlier one is kept. ``place``: the state of
-        the application that the reason is about."""
+        """Stores the first reason why nothing is proved. ``place``: the state that it is about."""
         if not self.doubt:
             self.doubt, self._place = doubt, place
 

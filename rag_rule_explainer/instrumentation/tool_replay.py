@@ -76,8 +76,8 @@ class ToolRecord:
     - ``not_begun``: the calls that failed before the tool began, with their errors: the tool lacks the
       interface (sync or async) that was called.
     - ``keys``: makes the keys of calls. ``tools``: distinguishes tools with the same name.
-    - ``changing``: the names of the tools that changed in place what other code may read. ``held``: the
-      ids of the objects that were there before the baseline; None if tools run in replays.
+    - ``changing``: the names of the tools that changed what other code may read. ``held``: the ids of the
+      objects before the baseline; None if tools run in replays.
     - ``faults``: the error message for each tool that a replay may have run although it must not.
     """
 
@@ -181,9 +181,7 @@ class ToolReplay:
         self, name: str, given: object, tool: object, made: MadeTools, *, runs: bool = False
     ) -> str:
         """Returns the key of a call of the replay, which is that of an equal call of the baseline.
-        ``given``: the arguments, and the name of the attribute by which the tool was called; ``tool``:
-        the tool, or its function; ``made``: the tools that the replay made itself; ``runs``: True for
-        a tool that runs, which needs no key."""
+        ``made``: the tools that the replay made; ``runs``: True for one that runs. Others: as above."""
         if runs:
             return ""
         found = self.record.tools.recognised(name, tool, made)

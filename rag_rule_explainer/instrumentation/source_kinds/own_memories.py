@@ -10,19 +10,18 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from dis import get_instructions
 from itertools import chain
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from ..copies.guarded_code import own_code
 from ..rewinding.companies import is_own
-from ..shared_state.contents import is_collection, is_frameworks
+from ..shared_state.contents import is_collection
 from ..shared_state.held import Held
 from ..shared_state.holdings import Holdings
 from .contents_beside import is_message
-from .passed_constants import is_passed_constant
+from .enclosed_data import NO_DATA, Holding, content_of_cell, enclosed_by, reads_held
 from .turn_copies import TurnCopies, told
 from .turn_remains import Copy, TurnRemains
 
@@ -40,7 +39,6 @@ unchanged texts of messages are searched for."""
 _MOST_LISTED, _SOME = 400, 200
 """``_MOST_LISTED`` is the length of the longest list of which every element is checked. Of a longer list,
 ``_SOME`` elements at each end are checked."""
-_NO_DATA = (CodeType, ModuleType, type)
 _UNCHANGING = frozenset[type]({tuple, frozenset})
 _NUMBERS = (int, float, complex, type(None))
 CODE = (".py", ".pyi", ".pyc", ".so")
@@ -50,18 +48,6 @@ _FILLED = re.compile(r"\{[^{}]*\}|%[sdr]|%\(\w+\)[sdr]")
 """Matches the placeholders in a template, such as ``{question}`` or ``%s``."""
 _MOST_OTHER = 0.2
 """The maximum share of an example's characters that may come from no text in the code."""
-
-
-class Holding(NamedTuple):
-    """A ``Holding`` is something that an application holds. ``path``: the name by which messages refer to
-    it; ``name``: the last part of it; ``is_global``: True if it is a variable of a module;
-    ``is_constant``: True if the code has it where it made the function that encloses it."""
-
-    path: str
-    name: str
-    content: Any
-    is_global: bool = False
-    is_constant: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -160,15 +146,15 @@ class OwnMemories:
         left_out = {id(each) for each in given}
         for held in self._all:
             thing, above = held.thing, [*self._above(held)]
-            if held.is_of_model or _loses_turns(thing) or isinstance(thing, _NO_DATA):
+            if held.is_of_model or _loses_turns(thing) or isinstance(thing, NO_DATA):
                 continue
             if any(_is_elsewhere(each.thing, left_out) for each in (held, *above)):
                 continue
             if isinstance(thing, FunctionType):
-                yield from _enclosed_by(thing)
+                yield from enclosed_by(thing)
             elif is_collection(thing) and type(thing) not in _UNCHANGING:
                 function = above[0].thing if above else None
-                if isinstance(function, FunctionType) and _reads(function, held):
+                if isinstance(function, FunctionType) and reads_held(function, held):
                     yield Holding(f"{function.__name__}.{held.name}", held.name, thing, is_global=True)
             elif held.is_users and not is_collection(thing):
                 attributes, kind = {**getattr(thing, "__dict__", {})}, type(thing).__name__
@@ -193,7 +179,7 @@ class OwnMemories:
             if is_of_prompts(thing):
                 return False
             if isinstance(thing, FunctionType):
-                return any(_content_of(cell) is inner for cell in thing.__closure__ or ())
+                return any(content_of_cell(cell) is inner for cell in thing.__closure__ or ())
             if isinstance(thing, (CodeType, ModuleType, type)):
                 return False
             if each.is_users:
@@ -266,43 +252,3 @@ def _in_file(path: str, copies: TurnCopies) -> Collection[str]:
         return [each for each, at in TurnRemains(copies).found_in(content, path).items() if at.text]
     texts = {each: [text.encode() for text in said] for each, said in copies.turns.items()}
     return [each for each, said in texts.items() if any(len(one) > 8 and one in content for one in said)]
-
-
-def _enclosed_by(function: FunctionType) -> Iterator[Holding]:
-    """Yields the data that a function of the user's encloses, each with its name."""
-    for name, cell in zip(own_code(function).co_freevars, function.__closure__ or (), strict=True):
-        content = _content_of(cell)
-        kind = type(content)
-        is_data = is_collection(content) or not (is_own(kind.__module__) or is_frameworks(content))
-        if _runs_again(function) and is_data and not isinstance(content, (FunctionType, *_NO_DATA)):
-            is_constant = is_passed_constant(function, content)
-            yield Holding(f"{function.__name__}.{name}", name, content, is_constant=is_constant)
-
-
-def _reads(function: FunctionType, held: Held) -> bool:
-    """Returns True iff a function of the user's uses the collection ``held``, as a global variable or
-    as the default value of a parameter. An attribute with the same name as a global variable does not
-    count."""
-    defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    is_default = any(each is held.thing for each in defaults)
-    return _runs_again(function) and (is_default or held.name in _globals_in(own_code(function)))
-
-
-def _globals_in(code: CodeType) -> set[str]:
-    own = {each.argval for each in get_instructions(code) if each.opname in {"LOAD_GLOBAL", "LOAD_NAME"}}
-    inner = [_globals_in(each) for each in code.co_consts if isinstance(each, CodeType)]
-    return own.union(*inner)
-
-
-def _runs_again(function: FunctionType) -> bool:
-    """Returns True iff a function is the user's, and may be called in a run. The method ``__init__`` only
-    makes an object before the run."""
-    is_users = is_own(str(function.__globals__.get("__name__", "")))
-    return is_users and function.__name__ != "__init__"
-
-
-def _content_of(cell: object) -> object:
-    try:
-        return getattr(cell, "cell_contents", None)
-    except ValueError:  # the enclosed variable has no value yet
-        return None

@@ -141,9 +141,8 @@ class RecordedRequests:
         beside: BesideTexts = NOTHING_BESIDE,
     ) -> Fault | None:
         """Returns the reason why the recorded reply may not belong to the request. Returns None if the
-        reply belongs to it, or if there is no recorded reply for it. Must be called once for each request
-        of the replay, in order. ``texts``: the texts with which the messages are sent; ``cut``: removes
-        the omitted sources from the baseline's requests."""
+        reply belongs to it, or if there is no recorded reply for it. Must be called for each request, in
+        order. ``texts``: the texts of the sent messages; ``cut``: cuts out omitted sources."""
         place, self._made = self._made, self._made + 1
         if place >= len(self.requests):
             return None
