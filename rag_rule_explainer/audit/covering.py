@@ -115,7 +115,7 @@ def _within(formula: Any, most_cores: int) -> tuple[list[int] | None, int]:
 
 
 class _GivenUp(Exception):
-    """This error ends a search of the solver that has found more conflicts than ``most_cores`` allows."""
+    """This error stops the solver after ``most_cores`` conflicts, which it calls cores."""
 
 
 def _greedy(questions: Sequence[Choices]) -> Choice:

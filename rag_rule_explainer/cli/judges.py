@@ -55,9 +55,9 @@ class JudgeOptions:
         return None if self.model is None else chat_model_judge(self.model, self.base_url)
 
     def judged_conditions(self, judge: Judge | None) -> JudgedConditions | None:
-        """Returns the judge with its options; None without a judge.
+        """Returns the judge that decides conditions, with its options; None without a judge.
 
-        Raises InvalidInput if the file of the reference cannot be read.
+        Raises InvalidInput if the file with the reference text cannot be read.
         """
         if judge is None:
             return None

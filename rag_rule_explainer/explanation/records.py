@@ -221,8 +221,8 @@ class Counterfactual:
         self, named: Callable[[str], str], limit: int | None = None, fewest: str = "no sources"
     ) -> str:
         """Returns the change as a sentence. ``named``: a function that returns the printable name of an
-        id. ``limit``: about the largest number of characters of all names; None for no limit. ``fewest``:
-        words for the sources from which an addition starts."""
+        id. ``limit``: about how many characters all the names may have together; None for no limit.
+        ``fewest``: words for the smallest set of sources, to which an addition adds the others."""
         listed = phrase_within(named_units(self.sources, self.tied, named), limit)
         removed = self.change == "removal"
         change = f"from all sources, removing {listed}" if removed else f"from {fewest}, adding {listed}"

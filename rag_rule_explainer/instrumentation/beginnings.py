@@ -136,9 +136,9 @@ def _recorded(
     kept: Collection[str],
     of_prompts: Collection[str] = (),
 ) -> RecordedRequests | None:
-    """Returns what compares the requests of a replay of the next action with those of the baseline; None
-    if whole runs are replayed. ``kept``: the ids of the retained sources; ``of_prompts``: those of the
-    sources that are parts of prompts."""
+    """Returns the object that compares the requests of a replay with those of the baseline. Returns None
+    if whole runs are replayed, and not only the agent's next action. ``kept``: the ids of the retained
+    sources; ``of_prompts``: those of the sources that are parts of prompts."""
     asked = first.prompts or first.asked
     if first.action is None or not isinstance(asked, AskedRequests):
         return None

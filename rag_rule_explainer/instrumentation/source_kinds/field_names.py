@@ -100,9 +100,9 @@ def naming_of(name: str) -> Naming:
 
 
 def naming_in(names: Iterable[str]) -> Naming:
-    """Returns what the names of a field and of the fields around it say; ``names``: from the inside out.
-    The innermost one that says anything decides, but a field inside documents, products or tools, such
-    as a title, is one of these."""
+    """Returns whether a field is likely to hold a conversation, by its name and the names of the fields
+    around it. ``names``: these names, from the inside out. The first name that tells anything decides.
+    But a field of documents, products or tools, such as their title, never counts as a conversation."""
     said, is_around = Naming.NEUTRAL, False
     for each in names:
         here = naming_of(each)

@@ -206,8 +206,8 @@ class RecordedRequests:
         return [(number, *each) for number, each in pairs if each[0] != each[1]]
 
     def _only_lacks(self, was: Sequence[str], now: Sequence[str], varying: Collection[int]) -> bool:
-        """Returns True iff the second list is the first without some parts, where a part whose number is
-        in ``varying`` may be another one of its kind."""
+        """Returns True iff ``now`` is ``was`` without some parts. ``varying``: the positions in ``was``
+        of parts that may have another value, such as another date in the place of a date."""
         left = enumerate(was)
         return all(
             any(
