@@ -126,10 +126,8 @@ class _Wanted(NamedTuple):
         before the run, set an attribute, or get a tool's own method."""
         found = {name: each for name, each in variables.items() if self._counts(name, each)}
         steps = [each for each in dis.get_instructions(code) if found and each.opname != "CACHE"]
-        loads = ((one, after) for one, after in pairwise(steps) if one.opname.startswith(_LOADS))
-        return any(
-            one.argval in found and self._is_read(found[one.argval], after) for one, after in loads
-        )
+        loads = (each for one, after in pairwise(steps) for each in _loaded(code, one, after))
+        return any(name in found and self._is_read(found[name], after) for name, after in loads)
 
     def _counts(self, name: str, value: Any) -> bool:
         return id(value) in self.ids or name in self.cells
@@ -144,6 +142,24 @@ class _Wanted(NamedTuple):
             return after.opname != "STORE_ATTR" and id(own[after.argval]) in self.ids
         is_set = after.opname == "STORE_ATTR"
         return not is_set and after.argval not in self.methods and id(value) not in self.held
+
+
+def _loaded(
+    code: CodeType, one: dis.Instruction, after: dis.Instruction
+) -> Iterator[tuple[str, dis.Instruction]]:
+    """Yields the variables that an instruction loads, each with the instruction that uses it.
+
+    Python 3.13 has instructions for two variables. With LOAD_FAST, it also loads variables that an inner
+    function encloses, to make this function; they are not read then.
+    """
+    is_second = one.opname == "STORE_FAST_LOAD_FAST"
+    if not (is_second or one.opname.startswith(_LOADS)):
+        return
+    names: Any = one.argval if isinstance(one.argval, tuple) else (one.argval,)
+    enclosed = (*code.co_cellvars, *code.co_freevars) if "FAST" in one.opname else ()
+    for name in names[1:] if is_second else names:
+        if name not in enclosed:
+            yield name, after if name is names[-1] else one
 
 
 def _readers(chain: Sequence[Any]) -> Iterator[tuple[CodeType, Mapping[str, Any]]]:

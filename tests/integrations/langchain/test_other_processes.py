@@ -187,6 +187,7 @@ def parses_in_a_child() -> None:
     os.wait()
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("work", [sends_in_a_child, invokes_in_a_child])
 def test_a_guard_holds_in_a_forked_child_and_the_replay_knows_it(work: Any, sent: Any) -> None:
     explanation = explained(work)
@@ -194,6 +195,7 @@ def test_a_guard_holds_in_a_forked_child_and_the_replay_knows_it(work: Any, sent
     assert "ended in a forked child" in reasons(explanation)
 
 
+@pytest.mark.waits
 def test_a_forked_child_that_does_other_work_goes_on(sent: Any) -> None:
     assert unknown(explained(parses_in_a_child)) == sent() == 0
 
@@ -219,6 +221,7 @@ def test_a_pool_that_does_other_work_goes_on(place: str, work: str, sent: Any) -
     assert sent() == 0
 
 
+@pytest.mark.waits
 def test_a_tool_that_is_safe_runs_in_another_process(sent: Any) -> None:
     explanation = explained(lambda: by_executor(send, "x"), safe_tools=["send"])
     assert unknown(explanation) == 0
