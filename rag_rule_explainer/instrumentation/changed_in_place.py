@@ -155,7 +155,8 @@ def _loaded(
     is_second = one.opname == "STORE_FAST_LOAD_FAST"
     if not (is_second or one.opname.startswith(_LOADS)):
         return
-    names: Any = one.argval if isinstance(one.argval, tuple) else (one.argval,)
+    loaded: Any = one.argval
+    names = cast("tuple[str, ...]", loaded if isinstance(loaded, tuple) else (loaded,))
     enclosed = (*code.co_cellvars, *code.co_freevars) if "FAST" in one.opname else ()
     for name in names[1:] if is_second else names:
         if name not in enclosed:
