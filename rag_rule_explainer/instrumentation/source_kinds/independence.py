@@ -17,6 +17,8 @@ from .turn_remains import Copy
 
 _LARGEST = 100_000
 """The size in bytes of the largest file that is judged."""
+_OF_THE_SYSTEM = frozenset({"/etc/os-release", "/usr/lib/os-release", "/etc/lsb-release"})
+"""Files that name the operating system. OpenAI's client reads them before its first request."""
 
 
 def doubted_beside(
@@ -73,6 +75,8 @@ def _read_by(memories: OwnMemories) -> Iterator[tuple[str, bytes]]:
     for path in sorted(memories.files):
         file = Path(path)
         try:
+            if path in _OF_THE_SYSTEM:
+                continue
             if not path.endswith(CODE) and file.is_file() and file.stat().st_size <= _LARGEST:
                 yield path, file.read_bytes()
         except OSError:
