@@ -144,7 +144,7 @@ def _world(suite: str, user: str, vectors: Mapping[str, str]) -> World:
 
 @cache
 def _defaults(suite: str) -> Mapping[str, str]:
-    """What stands in each vector of a suite that no attacker fills."""
+    """Returns the text that each injection vector of a suite has if no attacker fills it."""
     return SUITES[suite].get_injection_vector_defaults()
 
 

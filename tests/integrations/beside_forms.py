@@ -1,5 +1,5 @@
-"""What stands beside the messages of a conversation: forms that were made of its turns, each
-under a name that applications give it."""
+"""This module lists forms that applications make of the turns of a conversation and keep beside its
+messages. Each form has a name that applications give it."""
 
 import base64
 import codecs

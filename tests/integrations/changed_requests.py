@@ -135,7 +135,7 @@ MADE: dict[str, Callable[[Any], list[Any]]] = {
 
 
 def shown(framework: str, messages: Any) -> Any:
-    """What a model sees of messages."""
+    """Returns the messages as a model of the framework gets them."""
     if framework == "plain":
         return messages
     made = as_langchain(messages) if framework == "langchain" else as_llama_index(messages)
@@ -185,7 +185,7 @@ class LlamaIndex(LlamaIndexTelling):
 
 
 def asking(framework: str) -> tuple[Ask, Any]:
-    """What asks the model of a framework, and the framework's explainer."""
+    """Returns a function that asks the model of a framework, and the framework's explainer."""
     if framework == "langchain":
         model = Langchain()
         return lambda messages, given: model.invoke(as_langchain(messages), **given).text, RuleExplainer
@@ -260,7 +260,7 @@ def _uncut(messages: Sequence[PromptMessage]) -> list[str | None]:
 
 
 def is_false(explanation: Explanation) -> bool:
-    """Whether a rule is proved although a probe has the verdict of another request."""
+    """Returns True iff a rule is proved although a probe has the verdict of another request."""
     without = [each for each in explanation.probes if "turn 2" not in each.kept]
     wrong = [each for each in without if "holds" in str(each.verdicts).lower()]
     return bool(wrong) and any(str(each.claim) == "proved" for each in explanation.rules)

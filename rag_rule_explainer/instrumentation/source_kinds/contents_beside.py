@@ -27,7 +27,7 @@ _OWN_PARTS = frozenset(
 )
 """The fields of a message that are the message itself: what is said in it, and how it was found."""
 _OF_MODELS = frozenset({"parts", "artifact", "reasoning", "reasoning_content", "thinking", "summary"})
-"""Those of them that a model's message has alone."""
+"""The fields in ``_OWN_PARTS`` that only the messages of models have."""
 _SHOWN = frozenset({"BaseMedia", "BaseNode", "NodeWithScore", "PromptValue", "Generation", "BaseMessage"})
 """The names of the frameworks' classes whose attributes are searched for texts. Objects of other
 framework classes are memories, models or tools, and are not searched here."""

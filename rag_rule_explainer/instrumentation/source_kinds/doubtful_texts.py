@@ -17,7 +17,7 @@ _LONGEST_WORD = 64
 """The length of the longest text without spaces that is taken for a word of a list of choices, an id, a
 date or the like."""
 _LONGEST_UNSPACED = 4
-"""The same for writings without spaces between words."""
+"""The largest number of characters of such a text in a script without spaces, such as Chinese."""
 _LONGER = 8
 """The smallest number of times by which a text is longer than the conversation, if it is no form."""
 _LONG = 1_500

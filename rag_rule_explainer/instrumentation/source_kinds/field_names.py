@@ -77,6 +77,21 @@ _QUESTIONS = _named("question query input q prompt text message content ask requ
 _COUNTS = _named("count counts number num n total length len sum nr amount")
 _BEFORE = _named("max min use enable disable include is has with show keep")
 """The first words of names of options, as in "max_tokens"."""
+_TEXTS = _named("text content value body data page_content")
+_AROUND = _named("background context event events metadata params request session notice user")
+"""The names of a content that say nothing about a field in it that has a name of its own."""
+_RECORDS = _named(
+    """candidates catalog catalogue chunks corpus docs document documents example examples faq faqs
+    functions glossary inventory items kb knowledge menu nodes orders passages plans policies
+    product products results schema shots skus survey ticket tickets tools"""
+)
+_OF_REPLIES = frozenset({"usage", "token_usage", "usage_metadata", "response_metadata", "logprobs"})
+"""The names of what a model's reply came with."""
+_ORDERS = _named(
+    """description descriptions example examples faq faqs function functions guardrails guide guideline
+    guidelines instruction instructions persona policies policy preamble prompt prompts rules schema shots
+    system template templates tone tool tools"""
+)
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -116,20 +131,6 @@ def naming_in(names: Iterable[str]) -> Naming:
     return said
 
 
-_TEXTS = _named("text content value body data page_content")
-_AROUND = _named("background context event events metadata params request session notice user")
-"""The names that say nothing about what has a name of its own in it."""
-_RECORDS = _named(
-    """candidates catalog catalogue chunks corpus docs document documents example examples faq faqs
-    functions glossary inventory items kb knowledge menu nodes orders passages plans policies
-    product products results schema shots skus survey ticket tickets tools"""
-)
-
-
-_OF_REPLIES = frozenset({"usage", "token_usage", "usage_metadata", "response_metadata", "logprobs"})
-"""The names of what a model's reply came with."""
-
-
 def is_of_records(name: str) -> bool:
     """Returns True iff what has this name are records of their own, such as documents, which have titles
     and summaries themselves."""
@@ -140,13 +141,6 @@ def is_of_records(name: str) -> bool:
 def is_count(name: str) -> bool:
     """Returns True iff a name is that of a number of something, which is no limit."""
     return naming_of(name) is not Naming.OTHER and not _COUNTS.isdisjoint(name_parts(name))
-
-
-_ORDERS = _named(
-    """description descriptions example examples faq faqs function functions guardrails guide guideline
-    guidelines instruction instructions persona policies policy preamble prompt prompts rules schema shots
-    system template templates tone tool tools"""
-)
 
 
 def is_of_orders(name: str) -> bool:

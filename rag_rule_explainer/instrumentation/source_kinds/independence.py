@@ -75,9 +75,8 @@ def _read_by(memories: OwnMemories) -> Iterator[tuple[str, bytes]]:
     for path in sorted(memories.files):
         file = Path(path)
         try:
-            if path in _OF_THE_SYSTEM:
-                continue
-            if not path.endswith(CODE) and file.is_file() and file.stat().st_size <= _LARGEST:
+            is_left_out = path.endswith(CODE) or path in _OF_THE_SYSTEM
+            if not is_left_out and file.is_file() and file.stat().st_size <= _LARGEST:
                 yield path, file.read_bytes()
         except OSError:
             continue

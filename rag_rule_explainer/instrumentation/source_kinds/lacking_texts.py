@@ -34,8 +34,8 @@ def may_lack(known: str, now: str) -> bool:
 def lacks_only(known: str, now: str, omitted: Sequence[str]) -> bool:
     """Returns True iff the second text is the first one without parts that have only words of omitted
     sources, and not more of them, so that it is the same result in the application's own form. Numbers of
-    sources in a list may be others; white space and signs that are left
-    are the same. ``omitted``: the texts of the omitted sources."""
+    sources in a list may differ; the white space and signs that are left may not. ``omitted``: the texts
+    of the omitted sources."""
     was, left = _TOKEN.findall(known), _TOKEN.findall(now)
     allowed = Counter(word for each in omitted for word in _WORD.findall(each))
     runs = 0

@@ -18,13 +18,14 @@ def is_passed_constant(function: FunctionType, value: Any) -> bool:
     the function was made: as an argument of a call of the function around it, such as "4711" of
     ``made("4711")``, or in this function itself. So the value was there before any conversation."""
     around = function.__qualname__.rpartition(_INNER)[0].rpartition(".")[2]
-    constants = _constants_of(own_code(function).co_filename, around)
+    source = "".join(linecache.getlines(own_code(function).co_filename))
+    constants = _constants_of(source, around)
     return any(type(each) is type(value) and each == value for each in constants)
 
 
-@lru_cache(maxsize=256)
-def _constants_of(file: str, maker: str) -> tuple[Any, ...]:
-    source = "".join(linecache.getlines(file))
+# Cached by the source and not by the file's name, because a file may change.
+@lru_cache(maxsize=64)
+def _constants_of(source: str, maker: str) -> tuple[Any, ...]:
     try:
         module = syntax_tree(source)
     except (SyntaxError, ValueError):

@@ -115,7 +115,7 @@ CACHED: dict[str, Any] = {"cache_control": {"type": "ephemeral"}}
 
 
 def marked(place: int | None, *texts: str) -> BesideTexts:
-    """What requests have beside their texts, of which one is marked for a provider's cache."""
+    """Returns the messages with these texts; the one at ``place`` is marked for a provider's cache."""
     told = (
         {"role": "user", "content": [{"type": "text", "text": each, **CACHED}] if at == place else each}
         for at, each in enumerate(texts)
