@@ -30,7 +30,7 @@ from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultC
 from .ambient import completed_config, without_streams
 from .breakpoints import asked_a_human
 from .brought import as_documents
-from .clients import load_client_of
+from .clients import ClientLoader
 from .finding import Found, documents_found, identify
 from .graphs import GraphStream, aended, ended, graph_in
 from .interception import interception
@@ -56,11 +56,12 @@ class LangChainApplication(Application[Found]):
 
     runnable: Runnable[Any, Any]
     of_streams: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    _loader: ClientLoader = field(init=False, repr=False, compare=False, default_factory=ClientLoader)
 
     @property
     @override
     def interception(self) -> Patches:
-        load_client_of(self.runnable)
+        self._loader.load(self.runnable)
         return interception
 
     @property

@@ -4,6 +4,7 @@ beside LangChain's models."""
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 from openai_rag_rule_explainer.watching import INTERCEPTIONS
 
@@ -13,7 +14,11 @@ from rag_rule_explainer.instrumentation.shared_state.code import users_functions
 from rag_rule_explainer.instrumentation.shared_state.contents import names_in
 from rag_rule_explainer.instrumentation.shared_state.holdings import Holdings
 
-__all__ = ["INTERCEPTIONS", "ClientsBeside", "load_client_of", "tokens_of_both"]
+__all__ = ["INTERCEPTIONS", "ClientLoader", "ClientsBeside", "tokens_of_both"]
+
+_READINGS = 4
+"""The calls of an explanation that come before its first replay runs, and one more: when patches are
+installed, at the baseline, and twice at a replay."""
 
 
 class ClientsBeside(ClientWatch):
@@ -42,12 +47,26 @@ def tokens_of_both(
     return found
 
 
-def load_client_of(application: object) -> None:
-    """Imports the package ``openai`` if code of the application imports it. Requests of OpenAI's client
-    are recorded only if ``openai`` is imported before the run begins."""
-    if "openai" in sys.modules:
-        return
-    codes = (own_code(function) for _, function in users_functions(Holdings(application)))
-    if any("openai" in names_in(code) for code in codes):
-        with suppress(ImportError):
-            import openai  # noqa: F401 # pyright: ignore[reportUnusedImport] -- the import itself is what is needed
+@dataclass(slots=True, eq=False)
+class ClientLoader:
+    """A ``ClientLoader`` imports the package ``openai`` if code of one application imports it. Requests
+    of OpenAI's client are recorded only if ``openai`` is imported before the run begins.
+
+    To read all objects of an application takes longer than a small replay. So the objects are read at the
+    first ``_READINGS`` calls, which include a call after the baseline has built what the application
+    builds late. After that, they are read only if modules were imported since the last reading, since
+    the application can then use new code.
+    """
+
+    _left: int = _READINGS
+    _modules: int = 0
+
+    def load(self, application: object) -> None:
+        """Imports ``openai`` if code of the application imports it and it is not imported yet."""
+        if "openai" in sys.modules or (not self._left and len(sys.modules) == self._modules):
+            return
+        self._left, self._modules = max(0, self._left - 1), len(sys.modules)
+        codes = (own_code(function) for _, function in users_functions(Holdings(application)))
+        if any("openai" in names_in(code) for code in codes):
+            with suppress(ImportError):
+                import openai  # noqa: F401 # pyright: ignore[reportUnusedImport] -- the import itself is what is needed
