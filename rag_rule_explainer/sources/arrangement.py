@@ -1,7 +1,7 @@
 """This module defines arrangements: ordered sequences of sources."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import cast
 
 from ..lattice import ArrangementKey, Subset
@@ -16,6 +16,12 @@ class Arrangement:
     for each unit), because a mask has a meaning only within its own source set."""
 
     sources: tuple[Source, ...]
+    key: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """A key of the arrangement. Two arrangements have equal keys iff they show the same ids and texts in
+    the same order."""
+
+    def __post_init__(self) -> None:
+        _set_key(self, tuple([source.fingerprint for source in self.sources]))
 
     @classmethod
     def of(cls, sources: SourceSet, key: ArrangementKey) -> "Arrangement":
@@ -27,14 +33,10 @@ class Arrangement:
             is_recorded = list(key) == sorted(key)
             return recorded if is_recorded else cls(tuple(sources.reordered(recorded.sources, key)))
         made = object.__new__(cls)
-        _set_sources(made, sources.retained(key))
+        retained, fingerprints = sources.selected(key)
+        _set_sources(made, retained)
+        _set_key(made, fingerprints)
         return made
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Returns a key of the arrangement. Two arrangements have equal keys iff they show the same ids
-        and texts in the same order."""
-        return tuple([source.fingerprint for source in self.sources])
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -42,9 +44,9 @@ class Arrangement:
         return tuple([source.id for source in self.sources])
 
 
-# Thousands of subsets each have an arrangement. Setting the slot of the frozen dataclass takes half of
+# Thousands of subsets each have an arrangement. Setting the slots of the frozen dataclass takes half of
 # the time of ``Arrangement(...)``.
-(_set_sources,) = (
+_set_sources, _set_key = (
     cast("Callable[[Arrangement, object], None]", getattr(Arrangement, each.name).__set__)
     for each in fields(Arrangement)
 )

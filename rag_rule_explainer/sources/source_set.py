@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..duplicates import Tie, near_duplicates
 from ..errors import InvalidInput
@@ -20,24 +20,28 @@ from .given import (
 )
 from .source import Source, SourceLike
 
-GROUP = 6
-"""The number of neighbouring sources whose selections are remembered together. A group has at most
-``2 ** GROUP`` selections."""
-
+GROUP = 8
+"""The largest number of neighbouring sources whose selections are remembered together. A group has at
+most ``2 ** GROUP`` selections."""
 
 MOST_GROUPED = 100
 """With more sources than this, each source is tested: the masks are then so long that looking up their
 parts takes longer."""
 
 
+Selection: TypeAlias = tuple[tuple[Source, ...], tuple[str, ...]]
+"""Some sources, and their fingerprints."""
+
+
 class _Group(NamedTuple):
     """A ``_Group`` holds some neighbouring sources with the bits of their units, all these bits as one
-    mask, and the selections of these sources that were made before. Looking these up takes less time
-    than testing each source for each of thousands of subsets."""
+    mask, and the selections of these sources that were made before, each with the fingerprints of its
+    sources. Looking these up takes less time than testing each source for each of thousands of
+    subsets."""
 
     bits: Mask
     pairs: Sequence[tuple[Mask, Source]]
-    known: dict[Mask, tuple[Source, ...]]
+    known: dict[Mask, Selection]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,18 +196,24 @@ class SourceSet:
     def retained(self, mask: Mask) -> tuple[Source, ...]:
         """Returns the sources in the units of a mask (one bit for each unit), and the pinned ones, in the
         order of this set."""
+        return self.selected(mask)[0]
+
+    def selected(self, mask: Mask) -> Selection:
+        """Returns the sources that ``retained`` returns, and their fingerprints."""
         if self.pinned:
             mask |= self._pin
         if not self._groups:
-            return tuple([source for bit, source in self.by_bit if mask & bit])
-        found: list[Source] = []
+            return _selection(self.by_bit, mask)
+        sources: tuple[Source, ...] = ()
+        fingerprints: tuple[str, ...] = ()
         for bits, pairs, known in self._groups:
             part = mask & bits
-            sources = known.get(part)
-            if sources is None:
-                sources = known[part] = tuple([source for bit, source in pairs if part & bit])
-            found += sources
-        return tuple(found)
+            found = known.get(part)
+            if found is None:
+                found = known[part] = _selection(pairs, part)
+            sources += found[0]
+            fingerprints += found[1]
+        return sources, fingerprints
 
     def ids_of(self, mask: Mask) -> tuple[str, ...]:
         """Returns the ids of all sources in the units of a mask (one bit for each unit), in the order of
@@ -229,9 +239,17 @@ class SourceSet:
         return iter(self.sources)
 
 
+def _selection(pairs: Iterable[tuple[Mask, Source]], mask: Mask) -> Selection:
+    sources = [source for bit, source in pairs if mask & bit]
+    return tuple(sources), tuple([source.fingerprint for source in sources])
+
+
 def _groups(pairs: Sequence[tuple[Mask, Source]]) -> Iterator[_Group]:
-    for start in range(0, len(pairs), GROUP):
-        group = pairs[start : start + GROUP]
+    # Groups of equal size have the fewest selections. Two small groups have fewer than one group.
+    count = max(2, -(-len(pairs) // GROUP))
+    ends = [len(pairs) * place // count for place in range(count + 1)]
+    for start, end in pairwise(ends):
+        group = pairs[start:end]
         bits = 0
         for bit, _ in group:
             bits |= bit
