@@ -115,15 +115,16 @@ class Replayer:
     async def run(
         self,
         arrangement: Arrangement,
-        begin: Callable[[], None],
+        begin: Callable[[], None] | None = None,
         kind: ReplayPurpose = "replay",
         *,
         may_try_again: bool = True,
     ) -> Reply:
         """Runs the application on an arrangement (an ordered list of sources) and returns its reply.
         Retries a temporary failure, unless ``may_try_again`` is False. ``begin``: counts the run, or
-        raises LimitReached to forbid it; it is called after the wait for a slot. ``kind``: the purpose of
-        the run, for its trace. Raises LimitReached, and RagRuleError if the whole call must end."""
+        raises LimitReached to forbid it; it is called after the wait for a slot. If it is None, the run
+        counts as a sample. ``kind``: the purpose of the run, for its trace. Raises LimitReached, and
+        RagRuleError if the whole call must end."""
         if not self.limiter.enter_at_once():
             await self.limiter.enter()
         started, slot = time.perf_counter(), self._held(begin)
@@ -153,11 +154,17 @@ class Replayer:
         # There are thousands of replies, and ``Reply(...)`` takes three times as long as this line.
         return tuple.__new__(Reply, (answer, time.perf_counter() - started, None, trace))  # pyright: ignore[reportUnknownMemberType] -- the types of the items are unknown
 
-    def _held(self, begin: Callable[[], None]) -> Slot:
+    def _held(self, begin: Callable[[], None] | None) -> Slot:
         """Calls ``begin``, which counts the run or forbids it, and returns the record of the slot that
-        the run occupies. If ``begin`` raises an error, the slot becomes free for another run."""
+        the run occupies. If the run is forbidden, the slot becomes free for another run."""
         try:
-            begin()
+            if begin is not None:
+                begin()
+            else:
+                budget = self.budget
+                if self.stopper.reason or budget.is_limited:
+                    self.charge()
+                budget.samples += 1
         except BaseException:
             self.limiter.leave()
             raise

@@ -44,14 +44,14 @@ class Sampler:
         """Returns the coroutine of sample 0. If the answer of its reply has a finish reason, the caller
         must check the reply by ``Replayer.counting``. This method is no coroutine itself, which saves
         time in each probe."""
-        return self.cache.reply(arrangement, self._run)
+        return self.cache.reply(arrangement, self.replayer.run)
 
     async def sample(self, arrangement: Arrangement, number: int) -> Reply:
         """Returns the sample with this number, counted from 0: one of the answers to the same arrangement
         (an ordered list of sources). Raises the errors of ``first``."""
         if number == 0:
             return await self.first(arrangement)
-        return self.replayer.counting(await self.cache.sample(arrangement, number, self._run))
+        return self.replayer.counting(await self.cache.sample(arrangement, number, self.replayer.run))
 
     async def several(self, arrangement: Arrangement, first: int, count: int) -> list[Reply]:
         """Returns ``count`` samples from the number ``first`` on, which are drawn at the same time.
@@ -107,14 +107,3 @@ class Sampler:
             reply, _ = await self._again.get((arrangement.key, number), make, arrangement)
         self.replayer.check_alive(reply)
         return reply
-
-    def _run(self, arrangement: Arrangement) -> Coroutine[Any, Any, Reply]:
-        return self.replayer.run(arrangement, self._count)
-
-    def _count(self) -> None:
-        budget, stopper = self.replayer.budget, self.replayer.stopper
-        if stopper.reason:
-            stopper.check()
-        if budget.is_limited:
-            budget.charge()
-        budget.samples += 1
