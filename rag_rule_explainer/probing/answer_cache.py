@@ -59,6 +59,9 @@ class AnswerCache:
         self._stored = stored
         self._shared = memory
         self._replies = (memory or AnswerMemory()).first
+        self.memory_alone = self._replies if remember and stored is None else None
+        """The replies by the keys of their arrangements, if only the memory keeps them; else None. A
+        caller that runs often uses this ``Memo`` itself, since the coroutine of ``reply`` takes time."""
 
     @property
     def is_shared(self) -> bool:
@@ -77,9 +80,7 @@ class AnswerCache:
                 self._budget.reused += 1
                 return known
         try:
-            reply = await (
-                make(arrangement) if self._stored is None else self._taken(arrangement, 0, make)
-            )
+            reply = await self._taken(arrangement, 0, make)
         except BaseException:
             replies.end(key, None)
             raise

@@ -71,7 +71,16 @@ class Prober:
         """Returns the probe of an arrangement (an ordered list of sources). Replays it only if its reply
         is not known yet. Raises LimitReached, and RagRuleError if the whole call must end."""
         if self.without_sources is None or arrangement.sources:
-            reply = await self.sampler.unchecked(arrangement)
+            replies, key = self.sampler.cache.memory_alone, arrangement.key
+            if replies is None or not replies.begin(key):
+                reply = await self.sampler.unchecked(arrangement)
+            else:
+                try:
+                    reply = await self.sampler.replayer.run(arrangement)
+                except BaseException:
+                    replies.end(key, None)
+                    raise
+                replies.end(key, reply)
             if reply.answer is not None and reply.answer.finish_reason is not None:
                 reply = self.sampler.replayer.counting(reply)
         else:
