@@ -116,29 +116,27 @@ class RuleSearch(Generic[Key, ClaimType]):
         result is instead an ask whose prompt begins like the last prompt of the worker with the number
         ``worker``.
         """
-        if self.stop_reason or not self._wanting:
+        wanting = self._wanting
+        if self.stop_reason or not wanting:
             return None
         if self._spent == self._budget:
             self.stop(f"the budget of {self._budget} probes is spent")
             return None
-        if workers is None or self._ready is None:
-            key = self._of_smallest_rank()
+        ready, ask = self._ready, None
+        if ready is None or workers is None:
+            while ask is None:
+                rank, key = heapq.heappop(self._queue)
+                # After this entry was queued, its key may have been issued, or requested with another
+                # rank. The entry is then out of date and is skipped.
+                if key in wanting and wanting[key].rank == rank:
+                    ask = wanting.pop(key)
+            if ready is not None:
+                ready.is_outdated = True
         else:
-            key = self._ready.taken(worker, workers, self._wanting)
-        self._in_flight.add(key)
+            ask = wanting.pop(ready.taken(worker, workers, wanting))
+        self._in_flight.add(ask.key)
         self._spent += 1
-        return self._wanting.pop(key)
-
-    def _of_smallest_rank(self) -> Key:
-        while True:
-            rank, key = heapq.heappop(self._queue)
-            ask = self._wanting.get(key)
-            # After this entry was queued, its key may have been issued, or requested with another rank.
-            # The entry is then out of date and is skipped.
-            if ask is not None and ask.rank == rank:
-                if self._ready is not None:
-                    self._ready.outdated()
-                return key
+        return ask
 
     def guess(self) -> Ask[Key] | None:
         """Returns an ask (a request for a verdict) for a key (a subset) that the miner will probably
@@ -261,21 +259,22 @@ class RuleSearch(Generic[Key, ClaimType]):
         the known verdicts."""
         answered: dict[Key, Verdict] = {}
         known, speculation, ready = self._known, self._speculation, self._ready
+        in_flight, verdicts, wanting = self._in_flight, self.verdicts, self._wanting
         for ask in asks:
             key, rank, _, crucial = ask
-            if key in known:
+            if known and key in known:
                 answered[key] = known[key]
             elif speculation is not None and key in speculation:
                 speculation.confirm(key)
                 if key in self._guessed_verdicts:
                     answered[key] = self._guessed_verdicts.pop(key)
-            elif key not in self._in_flight and key not in self.verdicts:
+            elif key not in in_flight and key not in verdicts:
                 if crucial:
                     self._crucial.add(key)
-                self._wanting[key] = ask
+                wanting[key] = ask
                 heapq.heappush(self._queue, (rank, key))
                 if ready is not None:
-                    ready.add(key)
+                    ready.new.append(key)
         return answered
 
     def _without_guesses(

@@ -63,17 +63,12 @@ class Ready(Generic[AskedKey]):
 
     def __init__(self) -> None:
         self._masks: list[AskedKey] = []
-        self._new: list[AskedKey] = []
-        self._is_outdated = False
-
-    def add(self, mask: AskedKey) -> None:
-        """Adds a subset that the miner requests. If the subset is already there, nothing changes."""
-        self._new.append(mask)
-
-    def outdated(self) -> None:
-        """Records that asks (requests for verdicts) were issued by another method than ``taken``. The
-        next call of ``taken`` then first removes the masks of these asks."""
-        self._is_outdated = True
+        self.new: list[AskedKey] = []
+        """The subsets that the miner requested since the last call of ``taken``, which adds them. A
+        search appends to this list itself, since it does so for each subset."""
+        self.is_outdated = False
+        """True if asks (requests for verdicts) were issued by another method than ``taken``. The next
+        call of ``taken`` then first removes the masks of these asks."""
 
     def taken(self, worker: int, workers: Workers, asks: Mapping[AskedKey, Any]) -> AskedKey:
         """Removes and returns the subset (as a mask) that this worker probes next. ``asks``: the ready
@@ -86,15 +81,15 @@ class Ready(Generic[AskedKey]):
         return self._masks.pop(place)
 
     def _update(self, asks: Mapping[AskedKey, Any]) -> None:
-        if self._is_outdated or len(self._new) > FEW:
-            self._masks = sorted({*self._masks, *self._new} & asks.keys())
-            self._is_outdated = False
+        if self.is_outdated or len(self.new) > FEW:
+            self._masks = sorted({*self._masks, *self.new} & asks.keys())
+            self.is_outdated = False
         else:
-            for mask in self._new:
+            for mask in self.new:
                 at = bisect_left(self._masks, mask)
                 if self._masks[at : at + 1] != [mask]:
                     self._masks.insert(at, mask)
-        self._new.clear()
+        self.new.clear()
 
     def _nearest(self, own: int, others: Sequence[int]) -> tuple[int, int] | None:
         """Returns the positions of the first and the last of the subsets whose prompts begin most like

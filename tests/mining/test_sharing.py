@@ -63,7 +63,7 @@ def test_each_choice_is_that_of_an_oracle(
     for new, worker in steps:
         for mask in sorted(new - asks.keys()):
             asks[mask] = Ask(Subset(mask), mask if up else LATTICE.full ^ mask)
-            ready.add(mask)
+            ready.new.append(mask)
         if asks:
             others = [mask for each, mask in last.items() if each != worker]
             own = [last[worker]] if worker in last else []
