@@ -122,9 +122,8 @@ class Replayer:
     ) -> Reply:
         """Runs the application on an arrangement (an ordered list of sources) and returns its reply.
         Retries a temporary failure, unless ``may_try_again`` is False. ``begin``: counts the run, or
-        raises LimitReached to forbid it; it is called after the wait for a slot. If it is None, the run
-        counts as a sample. ``kind``: the purpose of the run, for its trace. Raises LimitReached, and
-        RagRuleError if the whole call must end."""
+        raises LimitReached to forbid it, after the wait for a slot; None to count a sample. ``kind``: the
+        purpose of the run. Raises LimitReached, and RagRuleError if the whole call must end."""
         if not self.limiter.enter_at_once():
             await self.limiter.enter()
         started, slot = time.perf_counter(), self._held(begin)
