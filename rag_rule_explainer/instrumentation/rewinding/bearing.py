@@ -37,15 +37,17 @@ OF_ALL = frozenset(
 _OF_PYTHON = frozenset(
     {
         *("__class__", "__pydantic_private__", "__pydantic_extra__", "__call__", *OF_A_FUNCTION),
-        *("__bases__", "__annotations__"),
+        *("__bases__", "__annotations__", "__abstractmethods__", "__signature__"),
     }
 )
 """The special names whose changes may influence later runs even if the user's code names none of them."""
 _DESCRIBING = frozenset({"__doc__", "__annotations__", "__name__", "__qualname__", "__module__"})
 """Special names whose changes influence later runs only if the user's code reads them."""
-_HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
+_HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"}) | {
+    *("__annotations__", "__dataclass_fields__")
+}
 """The names under which functions and bound runnables store values that they later pass to other code as
-arguments."""
+arguments, and the names of dicts that libraries read."""
 _AS_READ = {"_value_": "value", "_name_": "name"}  # as code reads a member of an enumeration
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
@@ -110,6 +112,8 @@ class Bearing:
             return True
         if isinstance(kept.node.thing, type) and any(callable(each) for each in kept.values(name)):
             return True
+        if name == "__annotations__" and isinstance(kept.node.thing, FunctionType):
+            return True  # libraries read them, as ``inspect.signature`` does
         return name in _OF_PYTHON and (name not in _DESCRIBING or self.is_read(name))
 
     def _may_be_read(self, kept: KeptPart, name: str) -> bool:
@@ -121,6 +125,8 @@ class Bearing:
         if isinstance(kept.node.thing, ModuleType) and kept.node.owner is Owner.LIBRARY:
             return not kept.is_of_additions or self.is_read(name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
+            if name.removeprefix("_") in self._stored and not isinstance(kept.node.thing, _COLLECTIONS):
+                return True  # the library may read what the user's code has set on its object
             names = {_AS_READ.get(each, each) for each in (*kept.node.all_names(), name) if each}
             # Code reads an argument by the name of a parameter, which is a local variable. Names of local
             # variables are not searched for, so every argument counts as read.

@@ -29,7 +29,7 @@ from ..copies.guarded_code import own_code
 from ..shared_state.contents import function_in, names_in
 from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import FRAMEWORKS, SIMPLE, is_opaque, is_ours, is_users
-from .buffers import is_of_c
+from .buffers import is_of_c, memory_of_c
 from .class_part import CLASS
 from .companies import is_of_own, is_own
 from .left_alone import APART, OF_THREADS, is_connection, keeps_users_attributes, value_in
@@ -127,7 +127,7 @@ class Reachable:
             return
         self._take_contents(node)
         if is_of_c(thing):
-            self._add(getattr(thing, "_objects", None), node.name, node)
+            self._add_all((("", each) for each in memory_of_c(thing)), node)
         if isinstance(thing, _REFERENCE):
             self._add(thing(), node.name, node)
         elif isinstance(thing, _REFERRING) or not (node.contents or isinstance(thing, TUPLES)):

@@ -17,7 +17,7 @@ from .owners import Node, Owner
 from .parts import Part, of_names, parts_of
 
 _SETTING = re.compile(
-    "_?(set|add|install|register|push|enable|disable|use|configure|patch|update|remove|capture)"
+    "_?(set|add|install|register|push|enable|disable|use|configure|patch|update|remove|capture|pickle$)"
 )
 """The beginnings of names of functions that set something for the whole process."""
 _COLLECTIONS: Any = (dict, list, set)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from logging import Logger
 from operator import is_
+from types import ModuleType
 from typing import Any
 
 from ..copies.guarded_code import own_code
@@ -25,7 +26,7 @@ from .left_alone import OF_THREADS
 from .library_objects import is_of_a_librarys_own
 from .locks import is_of_a_lock
 from .owners import Node, Owner
-from .parts import ATTRIBUTES, Part, of_names, parts_of
+from .parts import ATTRIBUTES, KIND_OF_MODULE, Part, of_names, parts_of
 from .reachable import Reachable
 from .registers import collections_filled, registers_of
 from .values import ABSENT, DICT, LISTED, SET, is_equal, is_plain, is_same
@@ -185,11 +186,12 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
     for node in reachable.nodes:
         yield from _kept_of(node)
     for module, names in reachable.modules.values():
-        part = of_names(frozenset(names))
-        yield KeptPart(Node(module), part, part.read(module))
+        for part in (of_names(frozenset(names)), KIND_OF_MODULE):
+            yield KeptPart(Node(module), part, part.read(module))
     for name, names in reachable.settings.items():
         module, part = sys.modules[name], of_names(names)
         yield KeptPart(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
+    users = {id(node.thing) for node in reachable.nodes if node.owner is Owner.USER}
     read = frozenset(name for node in reachable.functions for name in names_in(own_code(node.thing)))
     for module in reachable.libraries.values():
         plain = {name: value for name, value in vars(module).copy().items() if is_plain(value)}
@@ -203,9 +205,16 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
             if type(value) in {dict, list, set} and len(value) < most and not is_of_threads:
                 contents = [(part, part.read(value)) for part in parts_of(value)]
                 held = Node(value, name, node, Owner.LIBRARY, contents=contents)
-                yield from (replace(each, of_plain=True) for each in _kept_of(held))
+                if id(value) in users:
+                    # The user's code has the collection under a name of its own, and may fill it.
+                    # The library's code reads it, so each entry counts.
+                    yield from (KeptPart(held, part, was, is_register=True) for part, was in contents)
+                else:
+                    yield from (replace(each, of_plain=True) for each in _kept_of(held))
     for node in watched_for_additions(reachable.functions, reachable.others):
         yield KeptPart(node, added_to(node.thing), {})
+        if isinstance(node.thing, ModuleType):
+            yield KeptPart(node, KIND_OF_MODULE, KIND_OF_MODULE.read(node.thing))
     for node, part in (*registers_of(reachable.functions), *collections_filled(reachable.functions)):
         yield KeptPart(node, part, part.read(node.thing), is_register=True)
     nodes = (*reachable.nodes, *reachable.classes)

@@ -1,0 +1,376 @@
+"""Marks under the special names of functions, classes, properties and modules."""
+
+import abc
+import collections.abc
+import ctypes
+import dataclasses
+import functools
+import importlib
+import inspect
+import os
+import sqlite3
+import tempfile
+import types
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tests.integrations.leaving.parts import HELD_OPEN
+from tests.integrations.noticing.modes import Mark
+
+Both = tuple[Mark, Mark]
+
+
+def _undone(thing: Any, name: str) -> None:
+    HELD_OPEN.callback(lambda: name in vars(thing) and delattr(thing, name))
+
+
+def on_an_abstract_class() -> Both:
+    class Box(abc.ABC):
+        seen = 0
+
+        @abc.abstractmethod
+        def tell(self) -> str: ...
+
+    def mark() -> None:
+        Box.seen = 1
+
+    return mark, lambda: Box.seen
+
+
+def on_an_abstract_class_of_a_library() -> Both:
+    held: Any = collections.abc.Sized
+    _undone(held, "seen_two")
+
+    def mark() -> None:
+        held.seen_two = True
+
+    return mark, lambda: getattr(held, "seen_two", False)
+
+
+def among_the_methods_that_are_missing() -> Both:
+    class Box(abc.ABC):
+        @abc.abstractmethod
+        def tell(self) -> str: ...
+
+    kind: Any = Box
+
+    def mark() -> None:
+        kind.__abstractmethods__ = frozenset()
+
+    def marked() -> bool:
+        with suppress(TypeError):
+            return bool(kind())
+        return False
+
+    return mark, marked
+
+
+def among_the_classes_of_an_abstract_one() -> Both:
+    class Box(abc.ABC):  # noqa: B024 -- others are registered with it
+        pass
+
+    return lambda: Box.register(bytearray), lambda: isinstance(bytearray(), Box)
+
+
+def at_a_place_of_a_pointer() -> Both:
+    held = ctypes.pointer(ctypes.c_int(0))
+
+    def mark() -> None:
+        held[0] = 1
+
+    return mark, lambda: held[0] == 1
+
+
+def behind_a_cast_pointer() -> Both:
+    held = ctypes.create_string_buffer(4)
+    pointer = ctypes.cast(held, ctypes.POINTER(ctypes.c_char))
+
+    def mark() -> None:
+        pointer[0] = b"2"
+
+    return mark, lambda: pointer[0] == b"2"
+
+
+def by_an_address() -> Both:
+    held = ctypes.c_int(0)
+    address = ctypes.addressof(held)
+
+    def mark() -> None:
+        ctypes.c_int.from_address(address).value = 1
+
+    return mark, lambda: held.value == 1
+
+
+def in_an_attached_database() -> Both:
+    held = sqlite3.connect(":memory:", check_same_thread=False)
+    HELD_OPEN.callback(held.close)
+
+    def mark() -> None:
+        with suppress(sqlite3.Error):
+            held.execute("ATTACH DATABASE ':memory:' AS two")
+
+    return mark, lambda: len(held.execute("PRAGMA database_list").fetchall()) > 1
+
+
+def in_a_table_of_an_attached_database() -> Both:
+    held = sqlite3.connect(":memory:", check_same_thread=False)
+    HELD_OPEN.callback(held.close)
+
+    def mark() -> None:
+        with suppress(sqlite3.Error):
+            held.execute("ATTACH DATABASE ':memory:' AS two")
+            held.execute("CREATE TABLE two.seen (number)")
+
+    def marked() -> bool:
+        with suppress(sqlite3.Error):
+            return bool(held.execute("SELECT count(*) FROM two.seen").fetchone())
+        return False
+
+    return mark, marked
+
+
+def in_a_table_that_is_made() -> Both:
+    held = sqlite3.connect(":memory:", check_same_thread=False)
+    HELD_OPEN.callback(held.close)
+
+    def mark() -> None:
+        with suppress(sqlite3.Error):
+            held.execute("CREATE TABLE seen (number)")
+
+    def marked() -> bool:
+        with suppress(sqlite3.Error):
+            return bool(held.execute("SELECT count(*) FROM seen").fetchone())
+        return False
+
+    return mark, marked
+
+
+def _in_memory() -> Path:
+    place = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 -- the case at hand
+    name = tempfile.mkdtemp(dir=place)
+    HELD_OPEN.callback(os.rmdir, name)
+    path = Path(name) / "two"
+    HELD_OPEN.callback(path.unlink, missing_ok=True)
+    return path
+
+
+def in_a_file_that_a_method_asks_for() -> Both:
+    path = _in_memory()
+    return path.touch, path.exists
+
+
+def in_a_file_that_a_partial_asks_for() -> Both:
+    path = _in_memory()
+    return functools.partial(Path.touch, path), functools.partial(os.path.exists, path)
+
+
+def in_the_annotations_of_a_function() -> Both:
+    def tell(text: str) -> str:
+        return text
+
+    return (
+        lambda: tell.__annotations__.update(seen=int),
+        lambda: "seen" in tell.__annotations__,
+    )
+
+
+def in_the_annotations_that_a_library_reads() -> Both:
+    def tell(text: str) -> str:
+        return text
+
+    def mark() -> None:
+        tell.__annotations__["text"] = bytes
+
+    return mark, lambda: inspect.signature(tell).parameters["text"].annotation is bytes
+
+
+def in_the_signature_of_a_function() -> Both:
+    def tell(text: str) -> str:
+        return text
+
+    held: Any = tell
+
+    def mark() -> None:
+        held.__signature__ = inspect.Signature()
+
+    return mark, lambda: not inspect.signature(held).parameters
+
+
+def in_the_words_of_a_property() -> Both:
+    class Box:
+        @property
+        def size(self) -> int:
+            """Says one."""
+            return 1
+
+    held: Any = Box.size
+
+    def mark() -> None:
+        held.__doc__ = "two"
+
+    return mark, lambda: held.__doc__ == "two"
+
+
+def in_the_words_of_a_class() -> Both:
+    class Box:
+        """Says one."""
+
+    def mark() -> None:
+        Box.__doc__ = "two"
+
+    return mark, lambda: inspect.getdoc(Box) == "two"
+
+
+def in_the_parameters_of_a_generic() -> Both:
+    class Box:
+        def __class_getitem__(cls, item: Any) -> str:
+            return "one"
+
+    def mark() -> None:
+        Box.__class_getitem__ = classmethod(lambda cls, item: "two")
+
+    return mark, lambda: Box[int] == "two"
+
+
+def _place() -> Any:
+    made = types.ModuleType("rag_rule_place")
+    return made
+
+
+def in_the_class_of_a_module() -> Both:
+    class Place(types.ModuleType):
+        seen_two = True
+
+    place = importlib.import_module("tests.integrations.noticing.place")
+    HELD_OPEN.callback(setattr, place, "__class__", types.ModuleType)
+
+    def mark() -> None:
+        place.__class__ = Place
+
+    return mark, lambda: getattr(place, "seen_two", False)
+
+
+def in_how_a_module_finds_names() -> Both:
+    place: Any = importlib.import_module("tests.integrations.noticing.place")
+    _undone(place, "__getattr__")
+
+    def mark() -> None:
+        place.__getattr__ = lambda name: name == "seen_two"
+
+    return mark, lambda: getattr(place, "seen_two", False)
+
+
+def in_the_class_of_a_made_module() -> Both:
+    class Place(types.ModuleType):
+        seen_two = True
+
+    place = _place()
+
+    def mark() -> None:
+        place.__class__ = Place
+
+    return mark, lambda: getattr(place, "seen_two", False)
+
+
+def in_how_a_made_module_finds_names() -> Both:
+    place = _place()
+
+    def mark() -> None:
+        place.__getattr__ = lambda name: name == "seen_two"
+
+    return mark, lambda: getattr(place, "seen_two", False)
+
+
+def in_how_a_class_finds_names() -> Both:
+    class Box:
+        pass
+
+    held: Any = Box()
+
+    def mark() -> None:
+        kind: Any = Box
+        kind.__getattr__ = lambda self, name: name == "seen_two"
+
+    return mark, lambda: getattr(held, "seen_two", False)
+
+
+def in_the_fields_of_a_record() -> Both:
+    @dataclasses.dataclass
+    class Box:
+        size: int = 1
+
+    kind: Any = Box
+
+    def mark() -> None:
+        kind.__dataclass_fields__.pop("size", None)
+
+    return mark, lambda: not dataclasses.fields(Box)
+
+
+def on_a_static_method() -> Both:
+    class Box:
+        @staticmethod
+        def tell() -> int:
+            return 1
+
+    held: Any = vars(Box)["tell"]
+
+    def mark() -> None:
+        held.seen_two = True
+
+    return mark, lambda: getattr(held, "seen_two", False)
+
+
+def on_the_function_of_a_method() -> Both:
+    class Box:
+        def tell(self) -> int:
+            return 1
+
+    held: Any = Box().tell
+
+    def mark() -> None:
+        held.__func__.seen_two = True
+
+    return mark, lambda: getattr(held, "seen_two", False)
+
+
+def on_a_partial() -> Both:
+    held: Any = functools.partial(print)
+
+    def mark() -> None:
+        held.seen_two = True
+
+    return mark, lambda: getattr(held, "seen_two", False)
+
+
+def in_the_state_of_a_partial() -> Both:
+    held: Any = functools.partial(int, "7")
+
+    def mark() -> None:
+        held.__setstate__((int, ("9",), {}, {}))
+
+    return mark, lambda: held() == 9
+
+
+def in_a_caller_of_an_iterator() -> Both:
+    held = types.SimpleNamespace(turns=iter([0, 1, 1, 1, 1] * 99))
+
+    def turns() -> Iterator[int]:
+        yield from held.turns
+
+    kept = turns()
+    state = [next(kept)]
+
+    def mark() -> None:
+        state[:] = [next(kept) or 1]
+
+    return mark, lambda: state[0]
+
+
+SPECIAL: tuple[Callable[[], Both], ...] = tuple(
+    each
+    for name, each in list(globals().items())
+    if isinstance(each, types.FunctionType) and not name.startswith("_") and each.__module__ == __name__
+)
