@@ -29,6 +29,7 @@ from ..shared_state.per_class import per_class
 from ..shared_state.positions import state_text_of
 from ..shared_state.reaching import SIMPLE
 from .bearing import OF_ALL
+from .c_objects import asked_of_c_object
 from .companies import is_of_own
 from .going_on import GOING_ON, variables_of
 from .left_alone import APART, OF_THREADS, is_connection
@@ -116,6 +117,7 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
         yield state_text_of
     yield from _asked_of_package(thing, named)
     if is_of_library(thing):
+        yield from asked_of_c_object(thing, named)
         for name in named_attributes_of(thing, named):
             yield _asking_for_attribute(name)
     if "__subclasses__" in named and issubclass(type(thing), type):
