@@ -32,16 +32,16 @@ from .bearing import OF_ALL
 from .c_objects import asked_of_c_object
 from .companies import is_of_own
 from .going_on import GOING_ON, variables_of
+from .inside import asked_inside
 from .left_alone import APART, OF_THREADS, is_connection
 from .library_objects import asked_of_library_object
 from .locks import is_read_lock, state_of_lock
 from .loops import all_that_wait, calls_that_wait
-from .named_attributes import named_attributes_of, shown
+from .named_attributes import comparable, named_attributes_of
 from .of_sqlite import answer_to, settings_of_connection
 from .owners import is_of_library, package_of
 from .pragmas import pragmas_in
-from .thread_pools import NAMES as THROUGH_THREADS
-from .thread_pools import marks_on_threads
+from .thread_pools import REACHING_THREADS, marks_on_threads
 from .values import DICT, is_plain
 
 _Ask = Callable[[Any], object]
@@ -118,6 +118,7 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
     yield from _asked_of_package(thing, named)
     if is_of_library(thing):
         yield from asked_of_c_object(thing, named)
+        yield from asked_inside(thing, named)
         for name in named_attributes_of(thing, named):
             yield _asking_for_attribute(name)
     if "__subclasses__" in named and issubclass(type(thing), type):
@@ -187,7 +188,7 @@ def _asking_for(pragma: str) -> _Ask:
 
 
 def _asking_for_attribute(name: str) -> _Ask:
-    return lambda thing: shown(thing.__dict__.get(name))
+    return lambda thing: comparable(thing.__dict__.get(name))
 
 
 def _of_each_thread(thing: threading.local) -> object:
@@ -277,7 +278,7 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         lambda future: (future.done(), future.cancelled()),
     ),
     (asyncio.AbstractEventLoop, frozenset({"_ready", "_scheduled", "all_tasks"}), all_that_wait),
-    (concurrent.futures.Executor, THROUGH_THREADS, marks_on_threads),
+    (concurrent.futures.Executor, REACHING_THREADS, marks_on_threads),
     (finalize, frozenset({"alive"}), lambda thing: thing.alive),
     (
         decimal.Context,

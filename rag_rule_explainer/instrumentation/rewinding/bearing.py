@@ -46,8 +46,8 @@ _DESCRIBING = frozenset({"__doc__", "__annotations__", "__name__", "__qualname__
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"}) | {
     *("__annotations__", "__dataclass_fields__")
 }
-"""The names under which functions and bound runnables store values that they later pass to other code as
-arguments, and the names of dicts that libraries read."""
+"""The names under which functions and bound runnables store arguments for other code, and the names of
+dicts that libraries read."""
 _AS_READ = {"_value_": "value", "_name_": "name"}  # as code reads a member of an enumeration
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
@@ -112,9 +112,10 @@ class Bearing:
             return True
         if isinstance(kept.node.thing, type) and any(callable(each) for each in kept.values(name)):
             return True
-        if name == "__annotations__" and isinstance(kept.node.thing, FunctionType):
-            return True  # libraries read them, as ``inspect.signature`` does
-        return name in _OF_PYTHON and (name not in _DESCRIBING or self.is_read(name))
+        is_of_function = isinstance(kept.node.thing, FunctionType)
+        # Libraries read the annotations of a function, as ``inspect.signature`` does.
+        is_described = name in _DESCRIBING and not (name == "__annotations__" and is_of_function)
+        return name in _OF_PYTHON and (not is_described or self.is_read(name))
 
     def _may_be_read(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff the application's code may read the value ``name`` of the object in ``kept``.
@@ -124,8 +125,9 @@ class Bearing:
         is_models = kept.node.owner is Owner.USERS_MODEL
         if isinstance(kept.node.thing, ModuleType) and kept.node.owner is Owner.LIBRARY:
             return not kept.is_of_additions or self.is_read(name)
-        if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
-            if name.removeprefix("_") in self._stored and not isinstance(kept.node.thing, _COLLECTIONS):
+        is_collection = isinstance(kept.node.thing, _COLLECTIONS)
+        if is_collection or not name or kept.node.owner is Owner.LIBRARY:
+            if not is_collection and name.removeprefix("_") in self._stored:
                 return True  # the library may read what the user's code has set on its object
             names = {_AS_READ.get(each, each) for each in (*kept.node.all_names(), name) if each}
             # Code reads an argument by the name of a parameter, which is a local variable. Names of local

@@ -1,5 +1,5 @@
-"""This module reads and writes what describes an object: the documentation of a property, the function and
-arguments of a ``partial``, the class of a module."""
+"""This module reads and writes what describes an object: the documentation of a property, the function
+and arguments of a ``partial``, the class of a module."""
 
 from functools import partial
 from types import ModuleType

@@ -1,5 +1,5 @@
-"""This module finds the functions of libraries to which the user's objects refer, such as the bound method
-``path.exists`` that an application keeps, or ``partial(os.path.exists, path)``."""
+"""This module finds the functions of libraries to which the user's objects refer, such as the bound
+method ``path.exists`` that an application keeps, or ``partial(os.path.exists, path)``."""
 
 from collections.abc import Iterable, Iterator
 from functools import partial

@@ -1,10 +1,6 @@
-"""This module reads attributes that the application's code names of objects of libraries, among them
-threads, pools and event loops, which are never restored.
-
-Such an attribute, as ``Thread._args`` or ``Session.adapters``, belongs to the library. So only its texts
-and numbers, the keys and the number of its entries, and the identity of the user's own objects in it are
-compared.
-"""
+"""This module reads attributes of libraries' objects that the application's code names and that are never
+restored: those of threads, pools and event loops, as ``Thread._args``, and the collections of a library's
+own objects, as ``Session.adapters``."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -13,6 +9,8 @@ from typing import Any, cast
 
 from ..shared_state.reaching import is_ours
 from .companies import is_of_own
+from .left_alone import OF_THREADS, keeps_users_attributes
+from .owners import package_of
 from .values import is_plain
 
 _MOST = 1000
@@ -24,27 +22,35 @@ _MAPPING: Any = Mapping
 
 
 def named_attributes_of(thing: object, named: frozenset[str]) -> Iterator[str]:
-    """Yields the names of those attributes of an object that the application's code names and whose
-    content can be shown. ``named``: the names in this code."""
+    """Yields the names of those attributes of a library's object that the application's code names and
+    that are not restored. ``named``: the names in this code."""
     held: Any = getattr(thing, "__dict__", None)
-    for name in sorted(named & held.keys()) if type(held) is dict else ():
+    is_restored = package_of(thing) not in OF_THREADS and not keeps_users_attributes(thing)
+    for name in sorted(named.intersection(held)) if type(held) is dict else ():
         value: Any = held[name]
-        if value is None or is_plain(value) or isinstance(value, (*_COLLECTIONS, _MAPPING)):
+        if isinstance(value, (*_COLLECTIONS, _MAPPING)):
+            if not (is_restored and _is_of_plain(value)):
+                yield name
+        elif is_plain(value) and not is_restored:
             yield name
 
 
-def shown(value: Any, depth: int = _DEEPEST) -> object:
+def _is_of_plain(value: Any) -> bool:
+    entries: Any = value.values() if isinstance(value, _MAPPING) else value
+    return all(map(is_plain, tuple(entries)))
+
+
+def comparable(value: Any, depth: int = _DEEPEST) -> object:
     """Returns what can be compared of a value: a text or number itself; the entries of a collection, in
     their order; the ``id()`` of an object of the user's; for any other object, its class."""
     if is_plain(value):
         return value
     kind = cast("type[object]", type(value))
     if isinstance(value, _MAPPING) and depth:
-        return kind, [
-            (shown(key, 0), shown(each, depth - 1)) for key, each in islice(tuple(value.items()), _MOST)
-        ]
+        entries = islice(tuple(value.items()), _MOST)
+        return kind, [(comparable(key, 0), comparable(each, depth - 1)) for key, each in entries]
     if isinstance(value, (set, frozenset)):
         return kind, len(cast("set[Any]", value))
     if isinstance(value, _COLLECTIONS) and depth:
-        return kind, len(value), [shown(each, depth - 1) for each in islice(tuple(value), _MOST)]
+        return kind, len(value), [comparable(each, depth - 1) for each in islice(tuple(value), _MOST)]
     return id(value) if is_of_own(value) and not is_ours(value) else kind

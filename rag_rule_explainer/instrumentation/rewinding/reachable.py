@@ -48,7 +48,7 @@ _PLAINEST: frozenset[type] = frozenset({str, int, type(None)})
 _MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a name that code computes."""
-_FROM_A_LIBRARY = 2
+FROM_A_LIBRARY = 2
 """The maximum number of library objects at the end of the path to a visited library object."""
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 """Types whose objects refer to other objects, but not by attributes."""
@@ -251,7 +251,7 @@ class Reachable:
                 self._add(value, name, holder)
 
     def _add_simple(self, value: Any, name: str, holder: Node) -> None:
-        if holder.steps <= _FROM_A_LIBRARY and not is_all_plain(value):
+        if holder.steps <= FROM_A_LIBRARY and not is_all_plain(value):
             owner, steps = owner_of(value, holder)
             self._waiting.append(Node(value, name, holder, owner, steps))
 
@@ -275,7 +275,7 @@ class Reachable:
             self._add_class(value, name, holder)
             return
         owner, steps = owner_of(value, holder)
-        if steps <= _FROM_A_LIBRARY:
+        if steps <= FROM_A_LIBRARY:
             self._waiting.append(Node(value, name, holder, owner, steps))
 
     def _is_left_out(self, value: Any, holder: Node) -> bool:

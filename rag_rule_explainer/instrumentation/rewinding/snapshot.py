@@ -20,6 +20,7 @@ from .before_earlier import (
     modules_before_earlier,
     size_before_earlier,
 )
+from .companies import is_own
 from .foreign_attributes import with_foreign_attributes
 from .hearing import threads_that_may_hear
 from .left_alone import OF_THREADS
@@ -191,35 +192,49 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
     for name, names in reachable.settings.items():
         module, part = sys.modules[name], of_names(names)
         yield KeptPart(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
-    users = {id(node.thing) for node in reachable.nodes if node.owner is Owner.USER}
-    read = frozenset(name for node in reachable.functions for name in names_in(own_code(node.thing)))
-    for module in reachable.libraries.values():
-        plain = {name: value for name, value in vars(module).copy().items() if is_plain(value)}
-        part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
-        yield KeptPart(node, part, plain, is_all=False)
-        for name, value in vars(module).copy().items():
-            most = _MOST_WHERE_NAMED if name in read else _MOST_IN_A_LIBRARY
-            # Collections in a module such as ``threading`` list the threads and tasks that exist now.
-            # They are no state of the application, so they are left out.
-            is_of_threads = module.__name__.partition(".")[0] in OF_THREADS
-            if type(value) in {dict, list, set} and len(value) < most and not is_of_threads:
-                contents = [(part, part.read(value)) for part in parts_of(value)]
-                held = Node(value, name, node, Owner.LIBRARY, contents=contents)
-                if id(value) in users:
-                    # The user's code has the collection under a name of its own, and may fill it.
-                    # The library's code reads it, so each entry counts.
-                    yield from (KeptPart(held, part, was, is_register=True) for part, was in contents)
-                else:
-                    yield from (replace(each, of_plain=True) for each in _kept_of(held))
+    yield from _of_libraries(reachable)
     for node in watched_for_additions(reachable.functions, reachable.others):
         yield KeptPart(node, added_to(node.thing), {})
         if isinstance(node.thing, ModuleType):
             yield KeptPart(node, KIND_OF_MODULE, KIND_OF_MODULE.read(node.thing))
     for node, part in (*registers_of(reachable.functions), *collections_filled(reachable.functions)):
         yield KeptPart(node, part, part.read(node.thing), is_register=True)
-    nodes = (*reachable.nodes, *reachable.classes)
+    held = (each for each in reachable.others if isinstance(each, ModuleType))
+    modules = (
+        Node(each, each.__name__, owner=Owner.LIBRARY) for each in held if not is_own(each.__name__)
+    )
+    nodes = (*reachable.nodes, *reachable.classes, *modules)
     for node, part in with_foreign_attributes(reachable.functions, nodes):
         yield KeptPart(node, part, {})
+
+
+def _of_libraries(reachable: Reachable) -> Iterator[KeptPart]:
+    """Yields the data in the modules of libraries that code uses."""
+    users = {id(node.thing) for node in reachable.nodes if node.owner is Owner.USER}
+    read = frozenset(name for node in reachable.functions for name in names_in(own_code(node.thing)))
+    for module in reachable.libraries.values():
+        plain = {name: value for name, value in vars(module).copy().items() if is_plain(value)}
+        part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
+        yield KeptPart(node, part, plain, is_all=False)
+        # Collections in a module such as ``threading`` list the threads and tasks that exist now.
+        # They are no state of the application, so they are left out.
+        is_of_threads = module.__name__.partition(".")[0] in OF_THREADS
+        for name, value in () if is_of_threads else vars(module).copy().items():
+            most = _MOST_WHERE_NAMED if name in read else _MOST_IN_A_LIBRARY
+            if type(value) in {dict, list, set} and len(value) < most:
+                yield from _of_collection(value, name, node, is_users=id(value) in users)
+
+
+def _of_collection(value: Any, name: str, module: Node, *, is_users: bool) -> Iterator[KeptPart]:
+    """Yields the content of a collection in a library's module. ``is_users``: True if the user's code has
+    the collection under a name of its own, and may fill it. The library reads it, so each entry counts
+    then."""
+    contents = [(part, part.read(value)) for part in parts_of(value)]
+    held = Node(value, name, module, Owner.LIBRARY, contents=contents)
+    if is_users:
+        yield from (KeptPart(held, part, was, is_register=True) for part, was in contents)
+    else:
+        yield from (replace(each, of_plain=True) for each in _kept_of(held))
 
 
 def _kept_of(node: Node) -> Iterator[KeptPart]:

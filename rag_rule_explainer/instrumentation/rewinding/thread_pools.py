@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from .named_attributes import shown
+from .named_attributes import comparable
 from .users_attributes import USERS_ATTRIBUTES
 
-NAMES = frozenset({"current_thread", "currentThread", "_threads"})
+REACHING_THREADS = frozenset({"current_thread", "currentThread", "_threads"})
 """Names by which code reaches the thread that it runs in."""
 
 
@@ -15,5 +15,5 @@ def marks_on_threads(pool: Any) -> object:
     made = str(getattr(pool, "_thread_name_prefix", ""))
     threads = [*getattr(pool, "_threads", ())]
     names = sorted(each.name for each in threads if not each.name.startswith(made))
-    held = [(each.name, shown(USERS_ATTRIBUTES.read(each))) for each in threads]
-    return names, sorted(repr(each) for each in held if each[1] != shown({}))
+    held = [(each.name, comparable(USERS_ATTRIBUTES.read(each))) for each in threads]
+    return names, sorted(repr(each) for each in held if each[1] != comparable({}))

@@ -237,7 +237,7 @@ def in_the_local_names_of_a_thread() -> Both:
 
     threading.Thread(target=work, daemon=True).start()
 
-    def ask(is_two: bool) -> int:  # noqa: FBT001 -- it is what the thread is sent
+    def ask(is_two: bool) -> int:
         asked.put(is_two)
         return told.get()
 

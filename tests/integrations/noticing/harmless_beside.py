@@ -30,6 +30,7 @@ from tests.integrations.noticing.commands import folder
 from tests.integrations.noticing.harmless import Used
 
 _LOG = logging.getLogger("rag_rule_harmless_beside")
+_UNKNOWN = "[UNK]"
 
 
 def what_a_thread_is_given() -> Used:
@@ -167,7 +168,8 @@ def an_abstract_class() -> Used:
         def __len__(self) -> int:
             return 1
 
-    return lambda question, found: isinstance(Box(), collections.abc.Sized) and Box.__abstractmethods__
+    held: Any = Box()
+    return lambda question, found: isinstance(held, collections.abc.Sized) and Box.__abstractmethods__
 
 
 def the_class_of_a_module() -> Used:
@@ -205,18 +207,18 @@ def a_file_that_a_method_asks_for() -> Used:
 
 
 def a_tokenizer() -> Used:
-    held = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    held = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token=_UNKNOWN))
     return lambda question, found: [held.encode(each).ids for each in found]
 
 
 def a_tokenizer_whose_size_is_read() -> Used:
-    held = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    held = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token=_UNKNOWN))
     held.enable_truncation(512)
     return lambda question, found: (held.get_vocab_size(), held.truncation, held.encode(question).ids)
 
 
 def a_set_beside_a_tokenizer() -> Used:
-    held = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    held = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token=_UNKNOWN))
 
     def use(question: str, found: list[str]) -> int:
         seen = set[int]()
@@ -244,20 +246,20 @@ def a_client_whose_headers_are_read() -> Used:
 
 
 def a_template_with_globals() -> Used:
-    held = jinja2.Environment(autoescape=True)
+    held: Any = jinja2.Environment(autoescape=True)
     held.globals["two"] = 2
     template = held.from_string("{{ two }} {{ found | length }}")
     return lambda question, found: template.render(found=found)
 
 
 def a_template_of_each_run() -> Used:
-    held = jinja2.Environment(autoescape=True)
+    held: Any = jinja2.Environment(autoescape=True)
     return lambda question, found: held.from_string("{{ found | length }}").render(found=found)
 
 
 def an_environment_of_each_run() -> Used:
     def use(question: str, found: list[str]) -> str:
-        held = jinja2.Environment(autoescape=True)
+        held: Any = jinja2.Environment(autoescape=True)
         held.globals["two"] = len(found)
         held.filters["mode"] = len
         return held.from_string("{{ two }} {{ found | mode }}").render(found=found)

@@ -29,11 +29,14 @@ import requests
 import tiktoken
 import tokenizers
 from jinja2.sandbox import SandboxedEnvironment
+from requests.adapters import HTTPAdapter
+from requests.cookies import create_cookie
 
 from tests.integrations.leaving.parts import HELD_OPEN
 from tests.integrations.noticing.modes import Mark
 
 Both = tuple[Mark, Mark]
+_UNKNOWN = "[UNK]"
 
 
 def _on(thing: Any) -> Both:
@@ -52,7 +55,7 @@ def _in_a_list_on(thing: Any) -> Both:
 
 
 def _tokenizer() -> Any:
-    return tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    return tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token=_UNKNOWN))
 
 
 def on_a_tokenizer() -> Both:
@@ -106,7 +109,7 @@ def in_the_hooks_of_a_session() -> Both:
 def in_the_adapters_of_a_session() -> Both:
     held = requests.Session()
     return (
-        lambda: held.mount("two://", requests.adapters.HTTPAdapter()),
+        lambda: held.mount("two://", HTTPAdapter()),
         lambda: "two://" in held.adapters,
     )
 
@@ -144,12 +147,12 @@ def in_the_words_of_an_adapter() -> Both:
 
 
 def in_the_globals_of_templates() -> Both:
-    held = jinja2.Environment(autoescape=True)
+    held: Any = jinja2.Environment(autoescape=True)
     return lambda: held.globals.update(two=1), lambda: "two" in held.globals
 
 
 def in_what_a_template_shows() -> Both:
-    held = SandboxedEnvironment()
+    held: Any = SandboxedEnvironment()
     template = held.from_string("{{ two }}")
     return lambda: held.globals.update(two=1), lambda: template.render() == "1"
 
@@ -230,7 +233,7 @@ def in_how_objects_are_said_to_be_copied() -> Both:
     import copy
 
     HELD_OPEN.callback(copyreg.dispatch_table.pop, _Packed, None)
-    held = _Packed()
+    held: Any = _Packed()
 
     def reduced(given: _Packed) -> Any:
         return str, ("two",)
@@ -271,7 +274,7 @@ def in_a_document() -> Both:
 
 def in_a_jar() -> Both:
     held: Any = http.cookiejar.CookieJar()
-    kept = requests.cookies.create_cookie("two", "1")
+    kept = create_cookie("two", "1")
     return lambda: held.set_cookie(kept), lambda: len(held) > 0
 
 
@@ -323,7 +326,7 @@ def on_a_pattern_of_texts() -> Both:
 
 
 def in_an_encoder_that_all_use() -> Both:
-    held: Any = json._default_encoder
+    held: Any = vars(json)["_default_encoder"]
     HELD_OPEN.callback(setattr, held, "sort_keys", False)
 
     def mark() -> None:

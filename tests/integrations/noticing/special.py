@@ -228,15 +228,16 @@ def in_the_parameters_of_a_generic() -> Both:
         def __class_getitem__(cls, item: Any) -> str:
             return "one"
 
-    def mark() -> None:
-        Box.__class_getitem__ = classmethod(lambda cls, item: "two")
+    kind: Any = Box
 
-    return mark, lambda: Box[int] == "two"
+    def mark() -> None:
+        kind.__class_getitem__ = classmethod(lambda cls, item: "two")
+
+    return mark, lambda: kind[int] == "two"
 
 
 def _place() -> Any:
-    made = types.ModuleType("rag_rule_place")
-    return made
+    return types.ModuleType("rag_rule_place")
 
 
 def in_the_class_of_a_module() -> Both:
