@@ -2,7 +2,7 @@
 influence a later run only if the application's code reads it."""
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import is_dataclass
 from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
@@ -21,6 +21,7 @@ from ..shared_state.name_reads import is_in, reads_whole, texts_in_code
 from ..shared_state.reaching import is_ours
 from ..shared_state.writing import written_names
 from .lazy_constants import is_computed_by_framework, is_made_once
+from .members import code_of_member, members_named
 from .named import under_usual_names
 from .owners import OF_MODELS, Node, Owner
 from .parts import OF_A_FUNCTION
@@ -40,7 +41,7 @@ _OF_PYTHON = frozenset(
         *("__bases__", "__annotations__", "__abstractmethods__", "__signature__"),
     }
 )
-"""The special names whose changes may influence later runs even if the user's code names none of them."""
+"""The special names whose changes may influence later runs even if no code names them."""
 _DESCRIBING = frozenset({"__doc__", "__annotations__", "__name__", "__qualname__", "__module__"})
 """Special names whose changes influence later runs only if the user's code reads them."""
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"}) | {
@@ -106,8 +107,8 @@ class Bearing:
 
     def _is_special_read(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff a change of a special name, such as ``__class__``, may influence a later run.
-        Most count only if the user's code has the name, because Python itself changes some. A method of
-        the user's class, such as ``__len__``, is also called by code that does not have its name."""
+        Most count only if the user's code has the name. A method of the user's class, such as
+        ``__len__``, is also called by code that does not have its name."""
         if kept.node.owner in {Owner.USER, Owner.LIBRARY} and self.is_named(name):
             return True
         if isinstance(kept.node.thing, type) and any(callable(each) for each in kept.values(name)):
@@ -123,10 +124,14 @@ class Bearing:
         if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
             return self._is_users_doing(kept, name)
         is_models = kept.node.owner is Owner.USERS_MODEL
+        is_collection = isinstance(kept.node.thing, _COLLECTIONS)
         if isinstance(kept.node.thing, ModuleType) and kept.node.owner is Owner.LIBRARY:
             return not kept.is_of_additions or self.is_read(name)
-        is_collection = isinstance(kept.node.thing, _COLLECTIONS)
-        if is_collection or not name or kept.node.owner is Owner.LIBRARY:
+        if (
+            (is_collection := isinstance(kept.node.thing, _COLLECTIONS))
+            or not name
+            or kept.node.owner is Owner.LIBRARY
+        ):
             if not is_collection and name.removeprefix("_") in self._stored:
                 return True  # the library may read what the user's code has set on its object
             names = {_AS_READ.get(each, each) for each in (*kept.node.all_names(), name) if each}
@@ -178,7 +183,7 @@ class Bearing:
         if node.owner in OF_MODELS or not {*node.names()} & self.named.union(variables):
             return False
         kind = cast("type[object]", type(node.thing))
-        codes = map(_code_of, _members(kind, self.named - _RUNNING))
+        codes = map(code_of_member, members_named(kind, self.named - _RUNNING))
         return any(code is not None and name in names_in(code) for code in codes)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
@@ -247,24 +252,6 @@ class Bearing:
                 or is_computed(self._codes, name, of_a_method=True)
             )
         return self._read[key]
-
-
-def _members(kind: type[object], names: frozenset[str]) -> Iterator[object]:
-    """Yields the members of a class (or of its bases or metaclass) that have one of these names. A
-    property is yielded itself, as by ``getattr_static``, and not its value."""
-    # This runs for each replay. To search each class once for all names is far faster than to search all
-    # classes for each name.
-    for each in (*kind.__mro__, *type(kind).__mro__):
-        members: Mapping[str, object] = vars(each)
-        found = names & members.keys()
-        yield from (members[name] for name in found)
-        names -= found
-
-
-def _code_of(member: Any) -> CodeType | None:
-    """Returns the code of a method or of a property; None for any other attribute of a class."""
-    function = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
-    return own_code(function) if hasattr(function, "__code__") else None
 
 
 def _asked_for(things: Iterable[object]) -> Iterator[str]:

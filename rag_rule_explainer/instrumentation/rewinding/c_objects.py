@@ -12,7 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from types import FunctionType, GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
-from typing import Any
+from typing import Any, cast
 
 from ..shared_state.per_class import per_class
 from ..shared_state.reaching import FRAMEWORKS
@@ -118,7 +118,7 @@ def _is_readable(thing: object) -> bool:
 def _state_of(thing: Any) -> object:
     """Returns a hash of the state by which the object would be pickled, or else of the text that shows
     it."""
-    kind: Any = type(thing)
+    kind = cast("Any", type(thing))
     if _is_of_protobuf(kind):
         return hash(thing.SerializePartialToString(deterministic=True))
     if _owns_memory(kind):

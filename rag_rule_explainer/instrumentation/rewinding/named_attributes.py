@@ -24,15 +24,19 @@ _MAPPING: Any = Mapping
 def named_attributes_of(thing: object, named: frozenset[str]) -> Iterator[str]:
     """Yields the names of those attributes of a library's object that the application's code names and
     that are not restored. ``named``: the names in this code."""
-    held: Any = getattr(thing, "__dict__", None)
+    held = cast("dict[str, Any]", getattr(thing, "__dict__", None))
     is_restored = package_of(thing) not in OF_THREADS and not keeps_users_attributes(thing)
-    for name in sorted(named.intersection(held)) if type(held) is dict else ():
+    for name in sorted(named.intersection(held)) if _is_dict(held) else ():
         value: Any = held[name]
         if isinstance(value, (*_COLLECTIONS, _MAPPING)):
             if not (is_restored and _is_of_plain(value)):
                 yield name
         elif is_plain(value) and not is_restored:
             yield name
+
+
+def _is_dict(held: object) -> bool:
+    return type(held) is dict
 
 
 def _is_of_plain(value: Any) -> bool:

@@ -34,7 +34,7 @@ from .class_part import CLASS
 from .companies import is_of_own, is_own
 from .left_alone import APART, OF_THREADS, is_connection, keeps_users_attributes, value_in
 from .library_objects import is_a_mock
-from .named import globals_set_in, held_in, looked_up_in, modules_of, named_by, own_of_loggers
+from .named import globals_set_in, held_in, looked_up_in, modules_of, named_by, own_of_loggers, visible_to
 from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import parts_of
 from .randomness import hidden_generators
@@ -192,7 +192,8 @@ class Reachable:
             # Code that was executed from a text or by ``runpy`` has globals of its own.
             self._add_all([("", function.__globals__), *((name, held[name]) for name in here)], node)
         self._take_libraries(held[name] for name in here)
-        self._take_settings(named := list(named_by(names, function.__globals__)))
+        enclosed = frozenset(own_code(function).co_freevars)
+        self._take_settings(named := list(named_by(names | enclosed, visible_to(function))))
         self._add_all(hidden_generators(named, names), node)
         if "getLogger" in names:
             self._add_all((("handlers", each) for each in own_of_loggers()), node)

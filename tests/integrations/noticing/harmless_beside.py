@@ -40,11 +40,6 @@ def what_a_thread_is_given() -> Used:
     return lambda question, found: _LOG.debug("%s %s", thread.name, thread._args)
 
 
-def the_time_of_a_timer() -> Used:
-    timer: Any = threading.Timer(60, print)
-    return lambda question, found: _LOG.debug("%s", timer.interval)
-
-
 def _loop() -> Any:
     loop = asyncio.new_event_loop()
     HELD_OPEN.callback(loop.close)

@@ -1,18 +1,11 @@
 """Marks in objects of packages: tables, graphs, messages, trees, tokens, counters and their settings."""
 
-import ctypes
 from collections.abc import Callable
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import attrs
-import bs4
-import cffi
 import faiss
-import jinja2
-import markdown_it
-import matplotlib as mpl
-import multidict
 import networkx as nx
 import numpy as np
 import onnxruntime
@@ -24,12 +17,6 @@ import pydantic
 import rich.console
 import sortedcontainers
 import sqlalchemy as sa
-import sqlalchemy.event
-import tenacity
-import tiktoken.registry
-import wrapt
-import yaml
-from google.protobuf import struct_pb2
 from sqlalchemy import orm
 
 from tests.integrations.leaving.parts import HELD_OPEN
@@ -242,170 +229,6 @@ def in_a_session_of_objects() -> Both:
     held = orm.Session(sa.create_engine("sqlite://"))
     HELD_OPEN.callback(held.close)
     return lambda: held.info.update(two=1), lambda: "two" in held.info
-
-
-def in_what_hears_of_an_engine() -> Both:
-    engine = sa.create_engine("sqlite://")
-    HELD_OPEN.callback(engine.dispose)
-
-    def hear(*_: Any) -> None: ...
-
-    def mark() -> None:
-        if not sqlalchemy.event.contains(engine, "connect", hear):
-            sqlalchemy.event.listen(engine, "connect", hear)
-
-    return mark, lambda: sqlalchemy.event.contains(engine, "connect", hear)
-
-
-def in_the_figures_of_retries() -> Both:
-    held = tenacity.Retrying()
-    return lambda: held(int), lambda: held.statistics.get("attempt_number")
-
-
-def among_the_encodings() -> Both:
-    known: Any = tiktoken.registry.ENCODINGS
-    HELD_OPEN.callback(known.pop, "two", None)
-
-    def mark() -> None:
-        known["two"] = None
-
-    return mark, lambda: "two" in tiktoken.registry.ENCODINGS
-
-
-def on_a_proxy() -> Both:
-    held: Any = wrapt.ObjectProxy(SimpleNamespace())
-
-    def mark() -> None:
-        held._self_two = True
-
-    return mark, lambda: getattr(held, "_self_two", False)
-
-
-def behind_a_proxy() -> Both:
-    held: Any = wrapt.ObjectProxy([])
-    return lambda: held.append(1), lambda: bool(held)
-
-
-def in_how_yaml_is_read() -> Both:
-    class Loader(yaml.SafeLoader):
-        pass
-
-    return (
-        lambda: Loader.add_constructor("!two", lambda loader, node: 2),
-        lambda: "!two" in Loader.yaml_constructors,
-    )
-
-
-def in_how_yaml_is_read_by_others() -> Both:
-    HELD_OPEN.callback(lambda: yaml.SafeLoader.yaml_constructors.pop("!two", None))
-
-    def marked() -> bool:
-        try:
-            return yaml.safe_load("!two x") == 2
-        except yaml.YAMLError:
-            return False
-
-    return lambda: yaml.SafeLoader.add_constructor("!two", lambda loader, node: 2), marked
-
-
-def in_a_message_of_protobuf() -> Both:
-    held: Any = struct_pb2.Struct()
-    return lambda: held.update({"two": 1}), lambda: "two" in held
-
-
-def in_a_value_of_protobuf() -> Both:
-    held: Any = struct_pb2.Value()
-
-    def mark() -> None:
-        held.number_value = 2
-
-    return mark, lambda: held.number_value == 2
-
-
-def in_many_headers() -> Both:
-    held = multidict.CIMultiDict[str]()
-    return lambda: held.add("two", "1"), lambda: "two" in held
-
-
-def in_memory_of_cffi() -> Both:
-    ffi = cffi.FFI()
-    held: Any = ffi.new("int[1]")
-
-    def mark() -> None:
-        held[0] = 1
-
-    return mark, lambda: held[0]
-
-
-def in_a_structure_of_c() -> Both:
-    class Pair(ctypes.Structure):
-        _fields_ = (("first", ctypes.c_int),)
-
-    held = Pair()
-
-    def mark() -> None:
-        held.first = 1
-
-    return mark, lambda: held.first
-
-
-def in_an_array_of_pointers() -> Both:
-    inner = ctypes.c_int(0)
-    held = (ctypes.POINTER(ctypes.c_int) * 1)(ctypes.pointer(inner))
-
-    def mark() -> None:
-        held[0][0] = 1
-
-    return mark, lambda: held[0][0]
-
-
-def in_a_tree_of_a_page() -> Both:
-    held: Any = bs4.BeautifulSoup("<p>one</p>", "html.parser")
-
-    def mark() -> None:
-        held.p.string = "two"
-
-    return mark, lambda: held.get_text() == "two"
-
-
-def in_the_rules_of_a_parser() -> Both:
-    held = markdown_it.MarkdownIt("zero")
-    return lambda: held.enable("emphasis"), lambda: "<em>" in held.render("*a*")
-
-
-def in_a_cycle_of_templates() -> Both:
-    cycler: Any = jinja2.Environment(autoescape=True).globals["cycler"]
-    held = cycler("one", "two")
-
-    def mark() -> None:
-        if held.current == "one":
-            held.next()
-
-    return mark, lambda: held.current == "two"
-
-
-def in_how_figures_are_drawn() -> Both:
-    HELD_OPEN.callback(mpl.rcParams.__setitem__, "lines.linewidth", mpl.rcParams["lines.linewidth"])
-
-    def mark() -> None:
-        mpl.rcParams["lines.linewidth"] = 61.0
-
-    return mark, lambda: mpl.rcParams["lines.linewidth"] == 61.0
-
-
-def in_how_numbers_are_shown() -> Both:
-    HELD_OPEN.callback(np.set_printoptions, precision=8)
-    return lambda: np.set_printoptions(precision=2), lambda: str(np.array([1.23456])) == "[1.23]"
-
-
-def in_what_errors_of_numbers_do() -> Both:
-    HELD_OPEN.callback(lambda: np.seterr(divide="warn"))
-    return lambda: np.seterr(divide="ignore"), lambda: np.geterr()["divide"] == "ignore"
-
-
-def in_the_seed_of_numbers() -> Both:
-    numbers: Any = np.random
-    return lambda: numbers.seed(4), lambda: numbers.get_state()[1][0] == 4
 
 
 OF_PACKAGES: tuple[Callable[[], Both], ...] = tuple(
