@@ -26,7 +26,7 @@ OF_SETTERS = re.compile(
 """The beginnings of the names of methods that change the object."""
 COMMON = frozenset(
     name for kind in (dict, list, set, str, bytes, bytearray, deque) for name in dir(kind)
-) | {"set", "put", "reset", "register", "add_done_callback", "add_argument"}
+) | {"set", "put", "reset", "register", "delete", "add_done_callback", "add_argument"}
 """Names of methods that many classes have, so that code which has the name may call another object."""
 _CALLS = itertools.count()
 _METHODS = (MethodDescriptorType,)

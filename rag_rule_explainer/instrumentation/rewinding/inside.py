@@ -16,6 +16,7 @@ from ..shared_state.per_class import per_class
 from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours
 from .c_objects import COMMON, OF_SETTERS, state_inside
 from .companies import is_of_own, is_own
+from .owners import package_of
 from .reachable import FROM_A_LIBRARY
 from .values import held_by, is_plain
 
@@ -28,7 +29,14 @@ _OF_LOGS = frozenset(
     }
 )
 """Packages by which code reports what it does; their objects change with every report."""
+_OF_CONNECTIONS = frozenset(
+    {"httpx", "httpcore", "requests", "urllib3", "aiohttp", "websockets", "grpc", "botocore", "psycopg"}
+)
+"""Packages of connections. An object that holds one is a client of a service: what is inside of it
+changes with every request."""
 _READ_ELSEWHERE = frozenset({"numpy", "pandas", "pydantic", "sqlite3"})
+_CLIENT = object()
+"""This object says that a connection was found."""
 _COLLECTIONS: Any = (list, tuple, set, frozenset, deque)
 _MAPPING: Any = Mapping
 
@@ -37,7 +45,12 @@ def asked_inside(thing: object, named: frozenset[str]) -> Iterator[Callable[[Any
     """Yields a function that reads what lies inside of an object of a library, if the application's code
     names a method of its class that sets something. ``named``: the names in this code."""
     if not named.isdisjoint(_setting_methods(type(thing))):
-        yield lambda held: hash(repr([*_read(held, named)]))
+        yield lambda held: _hash_of(held, named)
+
+
+def _hash_of(thing: object, named: frozenset[str]) -> int | None:
+    found = [*_read(thing, named)]
+    return None if _CLIENT in found else hash(repr(found))
 
 
 @per_class
@@ -60,6 +73,9 @@ def _read(thing: object, named: frozenset[str]) -> Iterator[object]:
     waiting, seen = deque[tuple[Any, int]]([(thing, 1)]), set[int]()
     while waiting and len(seen) < _MOST:
         each, steps = waiting.popleft()
+        if package_of(each) in _OF_CONNECTIONS:
+            yield _CLIENT
+            return
         if is_plain(each):
             if steps > FROM_A_LIBRARY:  # what is nearer is restored
                 yield type(each).__name__, each

@@ -220,9 +220,10 @@ def _of_libraries(reachable: Reachable) -> Iterator[KeptPart]:
         # They are no state of the application, so they are left out.
         is_of_threads = module.__name__.partition(".")[0] in OF_THREADS
         for name, value in () if is_of_threads else vars(module).copy().items():
-            most = _MOST_WHERE_NAMED if name in read else _MOST_IN_A_LIBRARY
+            is_users = id(value) in users
+            most = _MOST_WHERE_NAMED if is_users or name in read else _MOST_IN_A_LIBRARY
             if type(value) in {dict, list, set} and len(value) < most:
-                yield from _of_collection(value, name, node, is_users=id(value) in users)
+                yield from _of_collection(value, name, node, is_users=is_users)
 
 
 def _of_collection(value: Any, name: str, module: Node, *, is_users: bool) -> Iterator[KeptPart]:

@@ -96,9 +96,12 @@ def among_the_tasks_of_a_loop() -> Both:
     async def wait() -> None:
         await asyncio.sleep(99)
 
+    def ended(task: Any) -> None:
+        task.cancel()
+        loop.run_until_complete(asyncio.gather(task, return_exceptions=True))
+
     def mark() -> None:
-        task = loop.create_task(wait())
-        HELD_OPEN.callback(task.cancel)
+        HELD_OPEN.callback(ended, loop.create_task(wait()))
 
     return mark, lambda: bool(asyncio.all_tasks(loop))
 

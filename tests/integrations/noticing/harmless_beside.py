@@ -51,10 +51,14 @@ async def _counted(found: list[str]) -> int:
     return await asyncio.wait_for(asyncio.sleep(0, len(found)), 60)
 
 
+_ONE_AT_A_TIME = threading.Lock()
+
+
 def _beside(work: Any) -> None:
     thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
+    with _ONE_AT_A_TIME:  # a loop runs once at a time
+        thread.start()
+        thread.join()
 
 
 def a_loop_of_all_runs() -> Used:
