@@ -51,7 +51,12 @@ class StateWatch:
         self.contexts = Contexts()
         self.leftovers = Leftovers(application, steady)
         written = written_by(self.leftovers.before)
-        self.lasting = Lasting(self.leftovers.before, self._is_settled, emptied=emptied_by(root))
+        self.lasting = Lasting(
+            self.leftovers.before,
+            self._is_settled,
+            emptied=emptied_by(root),
+            handed=lambda: self.rewinding.handed_functions,
+        )
         self.outside = self.lasting.outside
         services = self.outside.services
         self._is_written = bool(written)

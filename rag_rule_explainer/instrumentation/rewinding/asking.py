@@ -29,13 +29,19 @@ from ..shared_state.per_class import per_class
 from ..shared_state.positions import state_text_of
 from ..shared_state.reaching import SIMPLE
 from .bearing import OF_ALL
+from .c_objects import asked_of_c_object
 from .companies import is_of_own
 from .going_on import GOING_ON, variables_of
+from .inside import asked_inside
 from .left_alone import APART, OF_THREADS, is_connection
 from .library_objects import asked_of_library_object
 from .locks import is_read_lock, state_of_lock
+from .loops import all_that_wait, calls_that_wait
+from .named_attributes import comparable, named_attributes_of
+from .of_sqlite import answer_to, settings_of_connection
 from .owners import is_of_library, package_of
 from .pragmas import pragmas_in
+from .thread_pools import REACHING_THREADS, marks_on_threads
 from .values import DICT, is_plain
 
 _Ask = Callable[[Any], object]
@@ -54,12 +60,6 @@ _MOST_CELLS = 1_000_000
 _MOST_ELEMENTS = 2000
 """The maximum number of elements of an XML tree that are compared."""
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
-_PRAGMAS = (
-    *("user_version", "application_id", "foreign_keys", "query_only", "recursive_triggers"),
-    "temp.schema_version",
-)
-"""The settings (PRAGMA) of a SQLite connection that are read."""
-
 _OF_ERRORS = frozenset(
     {
         *("__notes__", "__cause__", "__context__", "__traceback__", "add_note", "with_traceback"),
@@ -116,6 +116,11 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
     ):
         yield state_text_of
     yield from _asked_of_package(thing, named)
+    if is_of_library(thing):
+        yield from asked_of_c_object(thing, named)
+        yield from asked_inside(thing, named)
+        for name in named_attributes_of(thing, named):
+            yield _asking_for_attribute(name)
     if "__subclasses__" in named and issubclass(type(thing), type):
         yield lambda kind: len(type.__subclasses__(kind))
     if is_of_library(thing) and is_read_lock(thing, named):
@@ -178,15 +183,12 @@ def _of_a_table(thing: Any) -> object:
     return described, hashed(thing).to_numpy().tobytes() if thing.size <= _MOST_CELLS else b""
 
 
-def _of_a_database(connection: sqlite3.Connection) -> object:
-    """Returns the settings of a SQLite connection, and the SQL functions that were defined for it."""
-    set_for_it = [connection.execute(f"PRAGMA {name}").fetchall() for name in _PRAGMAS]
-    made = connection.execute("SELECT name, narg FROM pragma_function_list WHERE NOT builtin")
-    return set_for_it, sorted(made.fetchall()), connection.row_factory, connection.text_factory
-
-
 def _asking_for(pragma: str) -> _Ask:
-    return lambda connection: connection.execute(f"PRAGMA {pragma}").fetchall()
+    return lambda connection: answer_to(connection, pragma)
+
+
+def _asking_for_attribute(name: str) -> _Ask:
+    return lambda thing: comparable(thing.__dict__.get(name))
 
 
 def _of_each_thread(thing: threading.local) -> object:
@@ -249,8 +251,9 @@ _ASKED: tuple[tuple[Any, _Ask], ...] = (
     (GOING_ON, variables_of),
     (contextvars.Context, _of_a_context),
     (FunctionType, _of_a_dispatcher),
-    (sqlite3.Connection, _of_a_database),
+    (sqlite3.Connection, settings_of_connection),
     (threading.local, _of_each_thread),
+    (asyncio.AbstractEventLoop, calls_that_wait),
     # No public attribute of an executor shows whether it was shut down, so a private one is read.
     (concurrent.futures.Executor, lambda thing: thing._shutdown),
 )
@@ -274,6 +277,8 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         frozenset({"done", "result", "exception", "cancelled"}),
         lambda future: (future.done(), future.cancelled()),
     ),
+    (asyncio.AbstractEventLoop, frozenset({"_ready", "_scheduled", "all_tasks"}), all_that_wait),
+    (concurrent.futures.Executor, REACHING_THREADS, marks_on_threads),
     (finalize, frozenset({"alive"}), lambda thing: thing.alive),
     (
         decimal.Context,

@@ -2,7 +2,7 @@
 influence a later run only if the application's code reads it."""
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import is_dataclass
 from functools import cached_property, lru_cache, partial
 from inspect import getattr_static
@@ -21,6 +21,7 @@ from ..shared_state.name_reads import is_in, reads_whole, texts_in_code
 from ..shared_state.reaching import is_ours
 from ..shared_state.writing import written_names
 from .lazy_constants import is_computed_by_framework, is_made_once
+from .members import code_of_member, members_named
 from .named import under_usual_names
 from .owners import OF_MODELS, Node, Owner
 from .parts import OF_A_FUNCTION
@@ -37,15 +38,17 @@ OF_ALL = frozenset(
 _OF_PYTHON = frozenset(
     {
         *("__class__", "__pydantic_private__", "__pydantic_extra__", "__call__", *OF_A_FUNCTION),
-        *("__bases__", "__annotations__"),
+        *("__bases__", "__annotations__", "__abstractmethods__", "__signature__"),
     }
 )
-"""The special names whose changes may influence later runs even if the user's code names none of them."""
+"""The special names whose changes may influence later runs even if no code names them."""
 _DESCRIBING = frozenset({"__doc__", "__annotations__", "__name__", "__qualname__", "__module__"})
 """Special names whose changes influence later runs only if the user's code reads them."""
-_HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
-"""The names under which functions and bound runnables store values that they later pass to other code as
-arguments."""
+_HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"}) | {
+    *("__annotations__", "__dataclass_fields__")
+}
+"""The names under which functions and bound runnables store arguments for other code, and the names of
+dicts that libraries read."""
 _AS_READ = {"_value_": "value", "_name_": "name"}  # as code reads a member of an enumeration
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
@@ -104,13 +107,16 @@ class Bearing:
 
     def _is_special_read(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff a change of a special name, such as ``__class__``, may influence a later run.
-        Most count only if the user's code has the name, because Python itself changes some. A method of
-        the user's class, such as ``__len__``, is also called by code that does not have its name."""
+        Most count only if the user's code has the name. A method of the user's class, such as
+        ``__len__``, is also called by code that does not have its name."""
         if kept.node.owner in {Owner.USER, Owner.LIBRARY} and self.is_named(name):
             return True
         if isinstance(kept.node.thing, type) and any(callable(each) for each in kept.values(name)):
             return True
-        return name in _OF_PYTHON and (name not in _DESCRIBING or self.is_read(name))
+        is_of_function = isinstance(kept.node.thing, FunctionType)
+        # Libraries read the annotations of a function, as ``inspect.signature`` does.
+        is_described = name in _DESCRIBING and not (name == "__annotations__" and is_of_function)
+        return name in _OF_PYTHON and (not is_described or self.is_read(name))
 
     def _may_be_read(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff the application's code may read the value ``name`` of the object in ``kept``.
@@ -118,9 +124,16 @@ class Bearing:
         if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
             return self._is_users_doing(kept, name)
         is_models = kept.node.owner is Owner.USERS_MODEL
+        is_collection = isinstance(kept.node.thing, _COLLECTIONS)
         if isinstance(kept.node.thing, ModuleType) and kept.node.owner is Owner.LIBRARY:
             return not kept.is_of_additions or self.is_read(name)
-        if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
+        if (
+            (is_collection := isinstance(kept.node.thing, _COLLECTIONS))
+            or not name
+            or kept.node.owner is Owner.LIBRARY
+        ):
+            if not is_collection and name.removeprefix("_") in self._stored:
+                return True  # the library may read what the user's code has set on its object
             names = {_AS_READ.get(each, each) for each in (*kept.node.all_names(), name) if each}
             # Code reads an argument by the name of a parameter, which is a local variable. Names of local
             # variables are not searched for, so every argument counts as read.
@@ -170,7 +183,7 @@ class Bearing:
         if node.owner in OF_MODELS or not {*node.names()} & self.named.union(variables):
             return False
         kind = cast("type[object]", type(node.thing))
-        codes = map(_code_of, _members(kind, self.named - _RUNNING))
+        codes = map(code_of_member, members_named(kind, self.named - _RUNNING))
         return any(code is not None and name in names_in(code) for code in codes)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
@@ -239,24 +252,6 @@ class Bearing:
                 or is_computed(self._codes, name, of_a_method=True)
             )
         return self._read[key]
-
-
-def _members(kind: type[object], names: frozenset[str]) -> Iterator[object]:
-    """Yields the members of a class (or of its bases or metaclass) that have one of these names. A
-    property is yielded itself, as by ``getattr_static``, and not its value."""
-    # This runs for each replay. To search each class once for all names is far faster than to search all
-    # classes for each name.
-    for each in (*kind.__mro__, *type(kind).__mro__):
-        members: Mapping[str, object] = vars(each)
-        found = names & members.keys()
-        yield from (members[name] for name in found)
-        names -= found
-
-
-def _code_of(member: Any) -> CodeType | None:
-    """Returns the code of a method or of a property; None for any other attribute of a class."""
-    function = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
-    return own_code(function) if hasattr(function, "__code__") else None
 
 
 def _asked_for(things: Iterable[object]) -> Iterator[str]:

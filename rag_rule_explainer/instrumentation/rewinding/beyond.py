@@ -19,13 +19,14 @@ from .asking import answer_of, asked_of
 from .going_on import variables_of
 from .hearing import tells_nothing
 from .module_calls import functions_of_modules
+from .of_sqlite import state_of_rows
 from .outlasting import anything_changed, is_as_left, note_changed
 from .owners import package_of
 from .pipes import call_of_pipes
 from .pragmas import pragmas_read
 from .system_settings import names_of_builtins
 from .whole_process import loggers_named, settings_of_loggers, settings_of_the_process
-from .workers import begun_to_write, processes_begun, worker_in
+from .workers import begun_to_write, pool_at_work, pools_in, processes_begun, worker_in
 
 _Key: TypeAlias = tuple[Any, ...]
 _SETTING, _LOGGER, _STATE, _ROWS = "setting", "logger", "state", "rows"
@@ -81,6 +82,8 @@ _OF_A_MODULE = frozenset(
 )
 """Functions that change or show state of a thread, of the process or of the memory. They are listed with
 their modules, because functions of other modules may have the same names."""
+_BY_A_TEXT = frozenset({"getattr", "attrgetter", "getattr_static", "__getattribute__"})
+"""Names by which code reads an attribute whose name is a text."""
 _WAITING_FOR_FILES = ("select.", "selectors.")
 """The beginnings of the names of functions by which code learns whether unread data waits, for example in
 a socket that an earlier run wrote to."""
@@ -109,14 +112,17 @@ class Beyond:
         methods = (each.__name__ for each in found if type(each) is MethodType)
         self._named = named.union(names_of_builtins(found), pragmas_read(self._texts), methods)
         named = self._named
+        looked_up = (each for each in self._texts if named & _BY_A_TEXT and each.isidentifier())
+        known = named.union(looked_up)
         self._asked = [
-            (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)
+            (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, known)
         ]
         self._calls = functions_of_modules(found)
         self._call_of_pipes = call_of_pipes(found)
         self._talks = any(issubclass(type(each), subprocess.Popen) for each in found)
-        self._worker, self._begun = worker_in(found, writes), processes_begun()
-        self._rows = [(each, _state_of_rows(each)) for each in self._connections()]
+        self._writes, self._begun = writes, processes_begun()
+        self._worker, self._pools = worker_in(found, writes), pools_in(found)
+        self._rows = [(each, state_of_rows(each)) for each in self._connections()]
         self._settings = settings_of_the_process(named, self._calls)
         self._names_of_loggers = loggers_named(self._texts)
         self._loggers = settings_of_loggers(named, self._names_of_loggers)
@@ -146,7 +152,9 @@ class Beyond:
         if self._talks:
             yield Left("Popen", "the code talks to a process that was started before the run")
         has_begun = processes_begun() != self._begun
-        worker = self._worker or begun_to_write(self._named, self._texts, has_begun=has_begun)
+        # The processes of a pool begin when it is first given work, so a run may have begun them.
+        worker = self._worker or pool_at_work(self._pools, self._writes)
+        worker = worker or begun_to_write(self._named, self._texts, has_begun=has_begun)
         if worker:
             yield Left("multiprocessing", f"the code may talk to {worker}")
         for key, thing, was, now in self._compared():
@@ -185,7 +193,7 @@ class Beyond:
         for thing, ask, was in self._asked:
             yield (_STATE, id(thing), getattr(ask, "__code__", ask)), thing, was, ask
         for connection, was in self._rows:
-            yield (_ROWS, id(connection)), connection, was, _state_of_rows
+            yield (_ROWS, id(connection)), connection, was, state_of_rows
 
     def _left_earlier(self) -> Iterator[Left]:
         """Yields state that runs of earlier explanations changed and that nothing has changed since."""
@@ -243,7 +251,7 @@ class Beyond:
         return found
 
     def _has_written(self, apart: Callable[[], Collection[int]]) -> bool:
-        written = [each for each, was in self._rows if _state_of_rows(each) != was]
+        written = [each for each, was in self._rows if state_of_rows(each) != was]
         if not written:
             return False
         of_all_runs = {id(each) for each in self._connections(apart())}
@@ -268,10 +276,3 @@ def _with_inner(code: CodeType) -> Iterator[CodeType]:
     for each in code.co_consts:
         if isinstance(each, CodeType):
             yield from _with_inner(each)
-
-
-def _state_of_rows(connection: sqlite3.Connection) -> object:
-    try:
-        return connection.total_changes, connection.isolation_level
-    except sqlite3.Error:  # the connection is closed
-        return None

@@ -1,8 +1,10 @@
 """This module reads and writes the whole content of in-memory streams, arrays and buffers."""
 
 import sys
+from collections.abc import Iterator
 from typing import Any, cast
 
+from ..copies.live import entries_now
 from ..shared_state.per_class import per_class
 from .values import is_plain
 
@@ -39,6 +41,18 @@ def _is_of_c(kind: type) -> bool:
 def is_of_c(thing: object) -> bool:
     """Returns True iff the object is one of ``ctypes``, such as a pointer, which may refer to others."""
     return _is_of_c(type(thing))
+
+
+def memory_of_c(thing: Any) -> Iterator[Any]:
+    """Yields the objects to whose memory an object of ``ctypes``, such as a pointer, refers. The object
+    keeps them under names of its own, which say nothing about the code that uses them."""
+    waiting: list[Any] = [getattr(thing, "_objects", None)]
+    while waiting:
+        held = waiting.pop()
+        if type(held) is dict:
+            waiting += entries_now(cast("dict[Any, Any]", held)).values()
+        elif held is not None:
+            yield held
 
 
 @per_class

@@ -9,7 +9,12 @@ from .values import ABSENT, is_plain
 
 _FUNCTIONS = (FunctionType, staticmethod, classmethod, property)
 _BASES = "__bases__"
-_DESCRIBING = frozenset({"__doc__", "__annotations__", "__pydantic_fields__"})
+_DESCRIBING = frozenset(
+    {
+        *("__doc__", "__annotations__", "__pydantic_fields__", "__dataclass_fields__"),
+        *("__abstractmethods__", "__signature__", "__match_args__"),
+    }
+)
 """Special names of a class whose values describe the class. Code may change and read these values."""
 
 

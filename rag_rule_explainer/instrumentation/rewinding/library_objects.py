@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from types import GetSetDescriptorType, MemberDescriptorType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, cast
 
 from ..shared_state.per_class import per_class
@@ -146,11 +146,16 @@ def _readable(kind: type) -> frozenset[str]:
         found |= {
             name
             for name, member in vars(each).copy().items()
-            if isinstance(member, kinds) and not name.startswith("__")
+            if (isinstance(member, kinds) or _is_property_of_c(member)) and not name.startswith("__")
         }
     if "Cursor" in kind.__name__:
         found -= _NOT_OF_CURSORS
     return frozenset(found - of_the_user)
+
+
+def _is_property_of_c(member: object) -> bool:
+    """Returns True iff reading a property runs no Python code, as is so for a class of C++."""
+    return isinstance(member, property) and not isinstance(member.fget, (FunctionType, type(None)))
 
 
 def _place_of_replies(mock: Any) -> object:

@@ -34,6 +34,14 @@ _CHANGING = (type, dict, list, set, deque)
 """Types of objects in a module that code may change: classes and collections."""
 
 
+def visible_to(function: FunctionType) -> dict[str, Any]:
+    """Returns the globals of a function, and the modules to which its enclosed variables refer."""
+    cells = zip(own_code(function).co_freevars, function.__closure__ or (), strict=True)
+    enclosed = {name: each for name, cell in cells for each in gc.get_referents(cell)}
+    modules = {name: each for name, each in enclosed.items() if isinstance(each, ModuleType)}
+    return {**function.__globals__, **modules}
+
+
 def named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
     """Yields each object to which one of these names may refer: a global, a module, or an attribute of a
     module. ``held``: the globals by name."""

@@ -11,6 +11,7 @@ from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, cast
 
@@ -28,10 +29,19 @@ from .buffers import (
     write_numpy,
     write_stream,
 )
+from .described import (
+    read_kind_of_module,
+    read_partial,
+    read_property,
+    write_kind_of_module,
+    write_partial,
+    write_property,
+)
 from .randomness import is_a_generator_of_numpy, read_generator, write_generator
-from .values import ABSENT, DEQUE, DICT, LIST, SET
+from .values import ABSENT, DEQUE, DICT, LIST, SET, is_same
 
 _CODE = "__code__"
+_ANNOTATIONS = "__annotations__"
 NAMES_OF_A_CLASS = ("__name__", "__qualname__")
 OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", _CODE, "__doc__", *NAMES_OF_A_CLASS, "__module__")
 """The special names that a run may set on a function."""
@@ -174,6 +184,7 @@ def _write_slots(thing: object, content: dict[str, Any]) -> None:
 _SLOTS = Part(read_slots, _write_slots, is_named=True)
 
 
+KIND_OF_MODULE = Part(read_kind_of_module, write_kind_of_module, is_named=True)
 _ORDERED: Any = OrderedDict
 
 
@@ -235,6 +246,8 @@ _BY_TYPE: tuple[tuple[Any, Part], ...] = (
     ((io.StringIO, io.BytesIO), Part(read_stream, write_stream)),
     (array, Part(lambda thing: thing.tobytes(), write_array)),
     (random.Random, Part(lambda thing: thing.getstate(), lambda thing, content: thing.setstate(content))),
+    (property, Part(read_property, write_property, is_named=True)),
+    (partial, Part(read_partial, write_partial, is_named=True)),
 )
 
 
@@ -253,11 +266,24 @@ _BUFFER = Part(read_buffer, write_buffer)
 
 
 def _read_defaults(function: FunctionType) -> dict[str, Any]:
-    return {**{name: getattr(function, name) for name in OF_A_FUNCTION}, _CODE: own_code(function)}
+    known = {name: getattr(function, name) for name in OF_A_FUNCTION}
+    return {**known, _CODE: own_code(function), _ANNOTATIONS: _annotations_of(function)}
+
+
+def _annotations_of(function: FunctionType) -> tuple[tuple[str, Any], ...]:
+    try:
+        return tuple(function.__annotations__.items())
+    except Exception:  # later Pythons compute annotations when they are first read, which may fail
+        return ()
 
 
 def _write_defaults(function: Any, content: dict[str, Any]) -> None:
     for name, value in content.items():
+        if name == _ANNOTATIONS:
+            if not is_same(value, _annotations_of(function)):
+                function.__annotations__.clear()
+                function.__annotations__.update(value)
+            continue
         now = own_code(function) if name == _CODE else getattr(function, name)
         if now is not value:
             setattr(function, name, value)

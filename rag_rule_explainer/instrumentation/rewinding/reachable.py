@@ -29,12 +29,12 @@ from ..copies.guarded_code import own_code
 from ..shared_state.contents import function_in, names_in
 from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import FRAMEWORKS, SIMPLE, is_opaque, is_ours, is_users
-from .buffers import is_of_c
+from .buffers import is_of_c, memory_of_c
 from .class_part import CLASS
 from .companies import is_of_own, is_own
 from .left_alone import APART, OF_THREADS, is_connection, keeps_users_attributes, value_in
 from .library_objects import is_a_mock
-from .named import globals_set_in, held_in, looked_up_in, modules_of, named_by, own_of_loggers
+from .named import globals_set_in, held_in, looked_up_in, modules_of, named_by, own_of_loggers, visible_to
 from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import parts_of
 from .randomness import hidden_generators
@@ -48,7 +48,7 @@ _PLAINEST: frozenset[type] = frozenset({str, int, type(None)})
 _MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a name that code computes."""
-_FROM_A_LIBRARY = 2
+FROM_A_LIBRARY = 2
 """The maximum number of library objects at the end of the path to a visited library object."""
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
 """Types whose objects refer to other objects, but not by attributes."""
@@ -127,7 +127,7 @@ class Reachable:
             return
         self._take_contents(node)
         if is_of_c(thing):
-            self._add(getattr(thing, "_objects", None), node.name, node)
+            self._add_all((("", each) for each in memory_of_c(thing)), node)
         if isinstance(thing, _REFERENCE):
             self._add(thing(), node.name, node)
         elif isinstance(thing, _REFERRING) or not (node.contents or isinstance(thing, TUPLES)):
@@ -192,7 +192,8 @@ class Reachable:
             # Code that was executed from a text or by ``runpy`` has globals of its own.
             self._add_all([("", function.__globals__), *((name, held[name]) for name in here)], node)
         self._take_libraries(held[name] for name in here)
-        self._take_settings(named := list(named_by(names, function.__globals__)))
+        enclosed = frozenset(own_code(function).co_freevars)
+        self._take_settings(named := list(named_by(names | enclosed, visible_to(function))))
         self._add_all(hidden_generators(named, names), node)
         if "getLogger" in names:
             self._add_all((("handlers", each) for each in own_of_loggers()), node)
@@ -251,7 +252,7 @@ class Reachable:
                 self._add(value, name, holder)
 
     def _add_simple(self, value: Any, name: str, holder: Node) -> None:
-        if holder.steps <= _FROM_A_LIBRARY and not is_all_plain(value):
+        if holder.steps <= FROM_A_LIBRARY and not is_all_plain(value):
             owner, steps = owner_of(value, holder)
             self._waiting.append(Node(value, name, holder, owner, steps))
 
@@ -275,7 +276,7 @@ class Reachable:
             self._add_class(value, name, holder)
             return
         owner, steps = owner_of(value, holder)
-        if steps <= _FROM_A_LIBRARY:
+        if steps <= FROM_A_LIBRARY:
             self._waiting.append(Node(value, name, holder, owner, steps))
 
     def _is_left_out(self, value: Any, holder: Node) -> bool:

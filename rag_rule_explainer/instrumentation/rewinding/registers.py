@@ -12,12 +12,13 @@ from ..copies.guarded_code import own_code
 from ..shared_state.contents import names_in
 from ..shared_state.reaching import FRAMEWORKS, is_ours
 from ..shared_state.writing import changed_collections, changed_names
+from .class_registers import registers_of_classes
 from .companies import is_own
 from .owners import Node, Owner
 from .parts import Part, of_names, parts_of
 
 _SETTING = re.compile(
-    "_?(set|add|install|register|push|enable|disable|use|configure|patch|update|remove|capture)"
+    "_?(set|add|install|register|push|enable|disable|use|configure|patch|update|remove|capture|pickle$)"
 )
 """The beginnings of names of functions that set something for the whole process."""
 _COLLECTIONS: Any = (dict, list, set)
@@ -27,8 +28,14 @@ _MOST_ENTRIES = 5000
 def registers_of(functions: Iterable[Node]) -> Iterator[tuple[Node, Part]]:
     """Yields the globals of libraries that the user's code may change by calling a library's function:
     each module with a ``Part`` that reads and writes these globals, and each collection among the globals
-    with a ``Part`` for its entries. ``functions``: the user's functions."""
-    seen = set[int]()
+    with a ``Part`` for its entries. Also yields what class methods of libraries' classes change.
+    ``functions``: the user's functions."""
+    functions, seen = list(functions), set[int]()
+    for node in functions:
+        names = frozenset(names_in(own_code(node.thing)))
+        setting = frozenset(filter(_SETTING.match, names))
+        spaces = _spaces(node.thing.__globals__, names) if setting else ()
+        yield from registers_of_classes(spaces, names, setting)
     for function in _setting(functions):
         module = sys.modules.get(str(function.__globals__.get("__name__")))
         if id(function) in seen or module is None or vars(module) is not function.__globals__:

@@ -17,6 +17,7 @@ from collections.abc import (
     ValuesView,
 )
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
@@ -26,12 +27,14 @@ from .bearing import Bearing
 from .beyond import Beyond
 from .changes import Changes
 from .earlier_doubts import EarlierDoubts, note_doubt
+from .handed_functions import names_of_handed_functions
 from .making import MadeAgain
 from .outlasting import note_files
 from .own_servers import OwnServers
 from .remembered import remember_left, remembered
 from .renewed_caches import renewed
 from .snapshot import KeptPart, Snapshot, with_what_others_set
+from .system_settings import names_of_builtins
 
 _MOST_NAMED = 3
 _SEVERAL: Any = (list, tuple, set, ValuesView)
@@ -88,6 +91,13 @@ class Rewinding:
             found or self._changes.new_modules() or self._changes.grown_caches()
         )
         return self.was_useful
+
+    @cached_property
+    def handed_functions(self) -> frozenset[str]:
+        """Returns the names of the libraries' functions to which the user's objects refer, so that code
+        may call them without their names."""
+        builtins = names_of_builtins(self._snapshot.things + self._snapshot.others)
+        return frozenset((*names_of_handed_functions(self._snapshot.nodes), *builtins))
 
     @property
     def dependent_places(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from logging import Logger
 from operator import is_
+from types import ModuleType
 from typing import Any
 
 from ..copies.guarded_code import own_code
@@ -19,13 +20,14 @@ from .before_earlier import (
     modules_before_earlier,
     size_before_earlier,
 )
+from .companies import is_own
 from .foreign_attributes import with_foreign_attributes
 from .hearing import threads_that_may_hear
 from .left_alone import OF_THREADS
 from .library_objects import is_of_a_librarys_own
 from .locks import is_of_a_lock
 from .owners import Node, Owner
-from .parts import ATTRIBUTES, Part, of_names, parts_of
+from .parts import ATTRIBUTES, KIND_OF_MODULE, Part, of_names, parts_of
 from .reachable import Reachable
 from .registers import collections_filled, registers_of
 from .values import ABSENT, DICT, LISTED, SET, is_equal, is_plain, is_same
@@ -185,32 +187,55 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
     for node in reachable.nodes:
         yield from _kept_of(node)
     for module, names in reachable.modules.values():
-        part = of_names(frozenset(names))
-        yield KeptPart(Node(module), part, part.read(module))
+        for part in (of_names(frozenset(names)), KIND_OF_MODULE):
+            yield KeptPart(Node(module), part, part.read(module))
     for name, names in reachable.settings.items():
         module, part = sys.modules[name], of_names(names)
         yield KeptPart(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
+    yield from _of_libraries(reachable)
+    for node in watched_for_additions(reachable.functions, reachable.others):
+        yield KeptPart(node, added_to(node.thing), {})
+        if isinstance(node.thing, ModuleType):
+            yield KeptPart(node, KIND_OF_MODULE, KIND_OF_MODULE.read(node.thing))
+    for node, part in (*registers_of(reachable.functions), *collections_filled(reachable.functions)):
+        yield KeptPart(node, part, part.read(node.thing), is_register=True)
+    held = (each for each in reachable.others if isinstance(each, ModuleType))
+    modules = (
+        Node(each, each.__name__, owner=Owner.LIBRARY) for each in held if not is_own(each.__name__)
+    )
+    nodes = (*reachable.nodes, *reachable.classes, *modules)
+    for node, part in with_foreign_attributes(reachable.functions, nodes):
+        yield KeptPart(node, part, {})
+
+
+def _of_libraries(reachable: Reachable) -> Iterator[KeptPart]:
+    """Yields the data in the modules of libraries that code uses."""
+    users = {id(node.thing) for node in reachable.nodes if node.owner is Owner.USER}
     read = frozenset(name for node in reachable.functions for name in names_in(own_code(node.thing)))
     for module in reachable.libraries.values():
         plain = {name: value for name, value in vars(module).copy().items() if is_plain(value)}
         part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
         yield KeptPart(node, part, plain, is_all=False)
-        for name, value in vars(module).copy().items():
-            most = _MOST_WHERE_NAMED if name in read else _MOST_IN_A_LIBRARY
-            # Collections in a module such as ``threading`` list the threads and tasks that exist now.
-            # They are no state of the application, so they are left out.
-            is_of_threads = module.__name__.partition(".")[0] in OF_THREADS
-            if type(value) in {dict, list, set} and len(value) < most and not is_of_threads:
-                contents = [(part, part.read(value)) for part in parts_of(value)]
-                held = Node(value, name, node, Owner.LIBRARY, contents=contents)
-                yield from (replace(each, of_plain=True) for each in _kept_of(held))
-    for node in watched_for_additions(reachable.functions, reachable.others):
-        yield KeptPart(node, added_to(node.thing), {})
-    for node, part in (*registers_of(reachable.functions), *collections_filled(reachable.functions)):
-        yield KeptPart(node, part, part.read(node.thing), is_register=True)
-    nodes = (*reachable.nodes, *reachable.classes)
-    for node, part in with_foreign_attributes(reachable.functions, nodes):
-        yield KeptPart(node, part, {})
+        # Collections in a module such as ``threading`` list the threads and tasks that exist now.
+        # They are no state of the application, so they are left out.
+        is_of_threads = module.__name__.partition(".")[0] in OF_THREADS
+        for name, value in () if is_of_threads else vars(module).copy().items():
+            is_users = id(value) in users
+            most = _MOST_WHERE_NAMED if is_users or name in read else _MOST_IN_A_LIBRARY
+            if type(value) in {dict, list, set} and len(value) < most:
+                yield from _of_collection(value, name, node, is_users=is_users)
+
+
+def _of_collection(value: Any, name: str, module: Node, *, is_users: bool) -> Iterator[KeptPart]:
+    """Yields the content of a collection in a library's module. ``is_users``: True if the user's code has
+    the collection under a name of its own, and may fill it. The library reads it, so each entry counts
+    then."""
+    contents = [(part, part.read(value)) for part in parts_of(value)]
+    held = Node(value, name, module, Owner.LIBRARY, contents=contents)
+    if is_users:
+        yield from (KeptPart(held, part, was, is_register=True) for part, was in contents)
+    else:
+        yield from (replace(each, of_plain=True) for each in _kept_of(held))
 
 
 def _kept_of(node: Node) -> Iterator[KeptPart]:

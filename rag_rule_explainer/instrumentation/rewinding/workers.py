@@ -88,10 +88,10 @@ def worker_in(things: Collection[object], writes: Callable[[], bool]) -> str:
     # The application's thousands of objects have few classes, so each class is checked once. The ``id()``
     # identifies a class, because a metaclass of the user's may define no hash.
     kinds = {id(type(each)): type(each) for each in things}.values()
-    of_pools = {id(kind) for kind in kinds if _is_of_pools(kind)}
-    pools = [each for each in things if id(type(each)) in of_pools and _processes_of(each)]
-    if pools and writes():
-        return f"the processes of {type(pools[0]).__name__}, which began before the run"
+    pools = [each for each in pools_in(things) if _processes_of(each)]
+    known = pool_at_work(pools, writes)
+    if known:
+        return known
     if any(map(_is_of_channels, kinds)):
         working = [each for pool in pools for each in _processes_of(pool)]
         others = [each for each in active_children() if each not in working]
@@ -103,6 +103,22 @@ def worker_in(things: Collection[object], writes: Callable[[], bool]) -> str:
     return (
         "" if hidden is None else f"the process of {type(hidden).__name__}, an object in another process"
     )
+
+
+def pools_in(things: Collection[object]) -> list[Any]:
+    """Returns the pools of processes among these objects."""
+    kinds = {id(type(each)): type(each) for each in things}.values()
+    of_pools = {id(kind) for kind in kinds if _is_of_pools(kind)}
+    return [each for each in things if id(type(each)) in of_pools]
+
+
+def pool_at_work(pools: Iterable[Any], writes: Callable[[], bool]) -> str:
+    """Returns a name, for messages, of a pool whose processes go on from run to run and may keep state;
+    empty if there is none. ``writes``: as for ``worker_in``."""
+    pool = next((each for each in pools if _processes_of(each)), None)
+    if pool is None or not writes():
+        return ""
+    return f"the processes of {type(pool).__name__}, which go on from run to run"
 
 
 def _is_of_pools(kind: type) -> bool:

@@ -57,6 +57,8 @@ class Lasting:
     ``before``: the application's state before the baseline. ``is_harmless``: returns True iff the user
     ignores changes of the state with this name. ``outside``: records the use of files and environment
     variables by the runs. ``emptied``: the collections and caches that every run empties at its start.
+    ``handed``: returns the names of functions of libraries that the application's objects refer to, as a
+    bound method; code calls such a function without its name.
     ``caches``: the cached functions of the application, except those whose cache is in ``emptied``.
     """
 
@@ -64,6 +66,7 @@ class Lasting:
     is_harmless: Callable[[str], bool]
     outside: Outside = field(default_factory=Outside)
     emptied: Collection[object] = ()
+    handed: Callable[[], Collection[str]] = tuple
     caches: Caches = field(init=False)
     _sticking: list[Sticking] | None = None
     _start: dict[str, Contents] = field(default_factory=dict[str, Contents])
@@ -218,7 +221,7 @@ class Lasting:
     @property
     def asks_for_files(self) -> bool:
         """Returns True iff the application's code asks whether files exist, or for their properties."""
-        return self._names_one_of(_ASKING)
+        return self._names_one_of(_ASKING) or not _ASKING.isdisjoint(self.handed())
 
     def files_read(self) -> list[str]:
         """Returns the paths of the files that runs read. Leaves out a database if no run reads a table

@@ -18,7 +18,7 @@ from tests.integrations.noticing.modes import Mark
 Both = tuple[Mark, Mark]
 
 
-def _on(thing: Any) -> Both:
+def marked_on(thing: Any) -> Both:
     HELD_OPEN.callback(lambda: vars(thing).pop("seen_two", None))
 
     def mark() -> None:
@@ -28,50 +28,50 @@ def _on(thing: Any) -> Both:
 
 
 def on_a_thread() -> Both:
-    return _on(threading.Thread(target=print))
+    return marked_on(threading.Thread(target=print))
 
 
 def on_the_main_thread() -> Both:
-    return _on(threading.main_thread())
+    return marked_on(threading.main_thread())
 
 
 def on_a_pool() -> Both:
-    return _on(ThreadPoolExecutor(1))
+    return marked_on(ThreadPoolExecutor(1))
 
 
 def on_a_loop() -> Both:
     loop = asyncio.new_event_loop()
     HELD_OPEN.callback(loop.close)
-    return _on(loop)
+    return marked_on(loop)
 
 
 def on_a_mock() -> Both:
-    return _on(Mock())
+    return marked_on(Mock())
 
 
 def on_a_function_that_is_held() -> Both:
-    return _on(textwrap.dedent)
+    return marked_on(textwrap.dedent)
 
 
 def on_a_dispatcher() -> Both:
     def shown(value: object) -> str:
         return str(value)
 
-    return _on(functools.singledispatch(shown))
+    return marked_on(functools.singledispatch(shown))
 
 
 def on_a_number() -> Both:
     class Level(int):
         pass
 
-    return _on(Level(3))
+    return marked_on(Level(3))
 
 
 def on_a_record() -> Both:
     class Place(tuple[str]):
         pass
 
-    return _on(Place(("here",)))
+    return marked_on(Place(("here",)))
 
 
 def in_a_list_on_a_condition() -> Both:

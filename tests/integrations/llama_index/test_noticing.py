@@ -1,0 +1,55 @@
+"""Whatever a run leaves a mark in, no rule that rests on it is proved; where none is left, rules are."""
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from llama_index_rag_rule_explainer import RuleExplainer
+
+from tests.integrations.known import BAD
+from tests.integrations.leaving.parts import cleared, said
+from tests.integrations.llama_index.engines import retriever_of
+from tests.integrations.llama_index.models import Telling
+from tests.integrations.noticing.tables import (
+    BESIDE,
+    HARMLESS,
+    Build,
+    Shape,
+    check_guilty,
+    check_harmless,
+    guilty,
+    name_of,
+)
+from tests.representing import some, some_of_each
+
+# The marks that iterators leave are read in a way that Python 3.14 no longer has.
+pytestmark = pytest.mark.filterwarnings("ignore:Pickle, copy, and deepcopy support:DeprecationWarning")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Generator[None, None, None]:
+    with cleared():
+        yield
+
+
+def explainer_of(build: Build) -> Any:
+    retriever, model = retriever_of(), Telling(says=said)
+    answer = build(
+        lambda question: [found.text for found in retriever.retrieve(question)],
+        lambda prompt: model.complete(prompt).text,
+    )
+    return RuleExplainer(answer, predicate=BAD, miner="exact")
+
+
+@pytest.mark.waits
+@pytest.mark.spread(fast=2, slow=3)
+@pytest.mark.parametrize("shape", some_of_each(guilty(BESIDE), every=29), ids=name_of)
+def test_no_rule_that_rests_on_a_mark_is_proved(shape: Shape) -> None:
+    check_guilty(shape, explainer_of)
+
+
+@pytest.mark.waits
+@pytest.mark.spread(fast=2)
+@pytest.mark.parametrize("use", some(HARMLESS, every=20), ids=name_of)
+def test_who_keeps_nothing_has_proved_rules(use: Any) -> None:
+    check_harmless(use, explainer_of)
