@@ -55,6 +55,9 @@ def begin_baseline(
             memories=OwnMemories(before, run.read, manner.steady.is_ignored),
         )
         run.tool_record.tools.made.keeps_parts = True
+    asked = run.prompts or run.asked
+    if isinstance(asked, AskedRequests) and asked.keeps_models:
+        run.watch.exchanges.after_reply.append(lambda _: asked.used.note_reply())
 
 
 def begin_replay(
@@ -145,7 +148,7 @@ def _recorded(
     exchanges = list(first.watch.exchanges)[: len(first.action.served)]
     results = [text for each in first.tool_record.noted for text in forms_of(each.result)]
     served = [each for each in _served_in(run) if each.id not in of_prompts]
-    return RecordedRequests(
+    recorded = RecordedRequests(
         asked.requests_of(exchanges),
         manner.steady,
         [each.text for each in served],
@@ -154,6 +157,8 @@ def _recorded(
         asked.varying,
         [each.text for each in served if each.id not in kept],
     )
+    run.watch.exchanges.after_reply.append(lambda _: recorded.used.note_reply())
+    return recorded
 
 
 def _edit_noted(taking_out: TakingOut, made: MadeTools) -> Callable[[Any], Any]:

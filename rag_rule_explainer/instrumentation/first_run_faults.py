@@ -2,7 +2,7 @@
 the user can do."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured
@@ -11,6 +11,7 @@ from .options import CallInput, Manner
 from .requests.calls_of_run import UnrecordedTool
 from .requests.unrecorded_tools import MAY_RUN_AGAIN, NO_STUB, OR_NEXT_ACTION, REMOTE, RUNS_AGAIN, STRAY
 from .run_context import Participation
+from .searches.tools import marked_tools
 from .source_kinds.gathering import running_tools
 
 _NEAR = 0.75
@@ -23,6 +24,10 @@ _SERVED_DOCUMENTS = (
     "pass item_of= or items_of= to its gate, or add_documents= in place of documents="
 )
 
+_NAMED_OTHERWISE = (
+    "; @tool is on {ran}, which ran, and no model called a tool of this name: if it is the function, say "
+    "the name that the model knows, @tool(name={name!r})"
+)
 _MOST_NAMED = 3
 _GIVEN_A_STREAM = (
     ". A generator function is given an iterator of inputs here; pass a function that returns the whole "
@@ -121,7 +126,18 @@ def _runs_again(manner: Manner, first: Participation, again: Collection[Unrecord
         return InvalidInput(STRAY.format(names=names))
     advice = OR_NEXT_ACTION if manner.replay_of == "whole_run" and manner.accepts_calls else ""
     text = RUNS_AGAIN if answered else MAY_RUN_AGAIN
-    return InvalidInput(text.format(names=names, next=advice))
+    return InvalidInput(text.format(names=names, next=_other_names(called, first) + advice))
+
+
+def _other_names(called: Sequence[str], first: Participation) -> str:
+    """Returns advice if functions with ``@tool`` ran under names that no model knows. They may be the
+    functions of the tools ``called``. Returns an empty text if there are none."""
+    marked = {each.name for each in marked_tools.values()}
+    ran = sorted(marked & {each.call.name for each in first.executed} - first.calls.names)
+    if not ran:
+        return ""
+    name = next((each for each in called if get_close_matches(each, ran, n=1)), called[0])
+    return _NAMED_OTHERWISE.format(ran=", ".join(map(repr, ran)), name=name)
 
 
 def tools_that_acted(manner: Manner, first: Participation) -> list[str]:

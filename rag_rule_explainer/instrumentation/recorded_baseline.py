@@ -16,6 +16,8 @@ from .recording.scores import RELATIVE_SCORES, has_relative_scores
 from .replays import Replays
 from .requests.marks import texts_of
 from .source_kinds.after_action import (
+    after_earlier_replies,
+    called_by_the_application,
     came_after_the_action,
     dropped_by_the_application,
 )
@@ -113,6 +115,7 @@ class RecordedBaseline(Generic[Item]):
             late_notes=lambda: list(self._late_notes()),
             served_otherwise=self._served_otherwise,
             notes=tuple(self._notes()),
+            if_constant=after_earlier_replies(run.first, exposure.sight),
             versions=run.application.versions(),
             trace=self.trace,
         )
@@ -122,6 +125,7 @@ class RecordedBaseline(Generic[Item]):
         yield from run.exposure.notes
         if run.first.action is not None:
             yield run.first.action.note
+            yield from called_by_the_application(run.first)
         yield from self._notes_on_calls()
         yield from self._notes_on_conversations()
         yield from run.fidelity.notes

@@ -191,6 +191,7 @@ class Baseline:
     ``limits`` too. None if no judge counts its own tokens.
 
     ``warnings``: texts that a report shows before the rules; ``notes``: texts that it shows after them.
+    ``if_constant``: a note that is added if no source decides; empty if there is none.
     ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known
     only at the end.
 
@@ -220,6 +221,7 @@ class Baseline:
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    if_constant: str = ""
     usage: Mapping[str, int] = field(default_factory=dict[str, int])
     models: Mapping[str, Mapping[str, int]] | None = None
     state: str = ""

@@ -271,6 +271,8 @@ class ExplanationBuilder:
                 yield constant.format(condition=f"the condition of {kind.value} rules ({condition})")
         elif len(self.sources) == 1:
             yield ONE_SOURCE
+        if always and self.baseline.if_constant:
+            yield self.baseline.if_constant
 
     def _counts(self, recorded: int) -> Counts:
         budget = self.budget

@@ -182,3 +182,46 @@ def test_another_model_or_client_gets_no_recorded_reply(framework: str, *, is_ot
     explanation = explainer.explain(as_dicts([*TURNS, QUESTION]))
     assert any("asks another model" in each.error for each in explanation.probes) == is_other
     assert ("proved" in claims(explanation)) or is_other
+
+
+def changed_to(name: str) -> Callable[[Any, bool], Any]:
+    def change(client: Any, has: bool) -> Any:
+        if has:
+            setattr(client, name, "https://other.example" if name == "base_url" else "other")
+        return client
+
+    return change
+
+
+MADE_BY_THE_RUN: dict[str, tuple[Callable[[bool], str], Callable[[Any, bool], Any], bool]] = {
+    "always alike": (lambda _: "https://one.example", lambda client, _: client, True),
+    "for another endpoint": (
+        lambda has: f"https://{'one' if has else 'two'}.example",
+        lambda client, _: client,
+        False,
+    ),
+    "and given another endpoint later": (lambda _: "https://one.example", changed_to("base_url"), False),
+    "and given another key later": (lambda _: "https://one.example", changed_to("api_key"), False),
+}
+
+
+@pytest.mark.parametrize("name", MADE_BY_THE_RUN)
+def test_a_client_that_each_run_makes_is_compared_as_it_was_made(name: str) -> None:
+    url_for, changed, is_same = MADE_BY_THE_RUN[name]
+
+    def application(given: Any) -> str:
+        messages = pairs(given)
+        has = KNOWN in str(messages)
+        client: Any = offline_client(lambda body: tell(pairs(body["messages"])))
+        client.base_url = url_for(has)
+        ask_client(client, messages)
+        ask_client(client, [("user", CHECK)])
+        ask_client(client, [("user", CHECK)])
+        checked = ask_client(changed(client, has), [("user", CHECK)])
+        return ask_client(client, [*messages[:-1], ("user", f"{checked} {KNOWN if has else ''}")])
+
+    explainer = OfPlain(application, contains("is paid"), **OPTIONS, question_of=str)
+    explanation = explainer.explain(as_dicts([*TURNS, QUESTION]))
+    assert any("asks another model" in each.error for each in explanation.probes) != is_same
+    assert ("proved" in claims(explanation)) or not is_same
+    assert explanation.complete == is_same

@@ -1,6 +1,7 @@
 """Kept = delivered = seen, and what happens where it is not so."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from rag_rule_explainer.instrumentation.recording.exposure_checks import (
     ExposureChecks,
 )
 from rag_rule_explainer.instrumentation.recording.retrievals import Retrieval
-from rag_rule_explainer.instrumentation.recording.serving import Serving
+from rag_rule_explainer.instrumentation.recording.serving import SOURCE_KIND, Serving
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.probing.replaying import UnusableReply
 
@@ -108,6 +109,17 @@ def test_sources_that_are_needed_unseen_are_told_in_the_singular_and_the_plural(
     told = str(conduct("a").unseen_needed())
     assert told.startswith("b, c were retrieved and shown to no model, so no replay is served them;")
     assert "they steer a further search" in told
+
+
+def test_results_of_tools_that_are_needed_unseen_are_said_to_be_rewritten() -> None:
+    of_tools = [replace(each, metadata={SOURCE_KIND: "tools"}) for each in SOURCES]
+    what = ExposureChecks.of(of_tools, shown("a", "c"), scope="seen")
+    told = str(what.unseen_needed())
+    assert told.startswith("no model was shown b word for word, so no replay is served it;")
+    assert "redacting" in told
+    assert 'Pass scope="retrieved": then it is a source' in told
+    assert "gate(" not in told
+    assert "search" not in told.partition(". More")[0]
 
 
 def test_a_replay_that_retrieved_nothing_missed_the_gate_unless_that_is_accepted() -> None:

@@ -22,6 +22,7 @@ from rag_rule_explainer.instrumentation.run_context import participation, using_
 from rag_rule_explainer.instrumentation.searches.guarded_tools import ToolGuards
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.searches.tools import noting_made
+from rag_rule_explainer.instrumentation.source_kinds.new_texts import forms_of
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
 from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
@@ -252,6 +253,9 @@ def _noted(result: Any) -> Any:
     run = participation()
     if run is not None:
         run.made.extend(texts_in(result))
+        content: object = result_content(result).content
+        # The node of a graph that runs tools writes a list of texts as JSON before a model gets it.
+        run.made.extend(forms_of(cast("object", content)) if isinstance(content, list) else ())
     return result
 
 

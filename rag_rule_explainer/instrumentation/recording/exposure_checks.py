@@ -11,7 +11,7 @@ from ...probing.replaying import Scope, UnusableReply
 from ...sources import Source
 from ...verdicts import Answer
 from ..requests.source_recognition import Request, Sight
-from .guidance import ThatFound, leaked, no_retrievals, repeated, unseen_needed
+from .guidance import ThatFound, leaked, no_retrievals, repeated, unseen_needed, unseen_results_needed
 from .remarks import (
     FILTERED,
     FOUND_OTHERS,
@@ -273,6 +273,8 @@ class ExposureChecks:
         words, how the answer differs from the baseline's; empty if searches or requests to models differ.
         """
         held_out, shown = ([each.id for each in some] for some in (self.held_out, self.units))
+        if all(each.metadata.get(SOURCE_KIND) == "tools" for each in self.held_out):
+            return unseen_results_needed(held_out, answers)
         return unseen_needed(held_out, shown, that_found, answers)
 
     def _anew(self) -> str:

@@ -19,6 +19,20 @@ def no_retrievals(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
     return ()
 
 
+def unseen_results_needed(held_out: Collection[str], answers: str = "") -> UnseenSourcesNeeded:
+    """Returns the error for a replay that differs from the baseline, although only results of tools are
+    missing that no model saw word for word. ``held_out`` and ``answers``: see ``unseen_needed``."""
+    named, is_one = shortened(", ".join(map(plain_id, held_out)), 200), len(held_out) == 1
+    it = "it" if is_one else "them"
+    return UnseenSourcesNeeded(
+        f"no model was shown {named} word for word, so no replay is served {it}; but without {it}, "
+        f"{answers or ANOTHER_WAY}: the application has rewritten {it} before a model saw {it}, "
+        f"such as by redacting or shortening {it}, or uses {it} otherwise. Pass "
+        f'scope="retrieved": then {"it is a source" if is_one else "they are sources"} as the '
+        f"tool returned {it}, whatever the application makes of {it}"
+    )
+
+
 def unseen_needed(
     held_out: Collection[str], shown: Collection[str], that_found: ThatFound, answers: str = ""
 ) -> UnseenSourcesNeeded:

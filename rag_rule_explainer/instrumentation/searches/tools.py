@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial, wraps
 from types import BuiltinFunctionType, MethodType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast, overload
 from weakref import WeakKeyDictionary, ref
 
 from ...allowed import checked_function
+from ...errors import InvalidInput
 from ..late_calls import in_its_run, late_use
 from ..run_context import participation, using_tool
 from ..tool_replay import UsedTool
@@ -32,9 +33,18 @@ marked_tools: WeakKeyDictionary[Callable[..., Any], Marked] = WeakKeyDictionary(
 ``tool`` returned for it, because a method is made anew each time that it is read."""
 
 
-def tool(function: ToolFunction) -> ToolFunction:
-    """Marks a function, sync or async, as a tool of the model, and returns it. The tool has the name of
-    the function. ``tool`` is a decorator.
+@overload
+def tool(function: ToolFunction, *, name: str = "") -> ToolFunction: ...
+
+
+@overload
+def tool(function: None = None, *, name: str) -> Callable[[ToolFunction], ToolFunction]: ...
+
+
+def tool(function: Any = None, *, name: str = "") -> Any:
+    """Marks a function, sync or async, as a tool of the model, and returns it. ``tool`` is a decorator:
+    ``@tool``, or ``@tool(name="get_news")`` if the model knows the tool by another name than that of the
+    function.
 
     The mark is needed in two cases. The first is ``stub_tools=``, which replaces the results of tools
     that must not run, such as a tool that writes or sends. The second is replays whose tool calls get the
@@ -42,7 +52,16 @@ def tool(function: ToolFunction) -> ToolFunction:
     ``on_new_tool_call=`` is set. Tool calls in the model's replies are counted even without the mark.
     Outside of an explanation, the function does the same as before.
     """
-    name = checked_function("tool", function, "a function").__name__
+    if not isinstance(cast("object", name), str):
+        raise InvalidInput(f"tool(name=...) takes the name by which the model calls it, not {name!r}")
+    if function is None and name:
+        return partial(_marked, name=name)
+    return _marked(function, name)
+
+
+def _marked(function: Any, name: str) -> Any:
+    own = checked_function("tool", function, "a function").__name__
+    name = name or own
     recorded = recording_calls(function, name)
     by_itself = not isinstance(function, (MethodType, BuiltinFunctionType))
     held = ref(function if by_itself else recorded)

@@ -1,10 +1,12 @@
 """If an action of an agent is explained, replays cannot show everything. This module makes notes that
-tell this to the reader of the explanation. There are three kinds of note:
+tell this to the reader of the explanation. The kinds of note:
 
 - Some sources are results of tools that were called together with the explained action (a tool call) or
   after it. So they did not lead to the action in the first run.
 - Recorded replies of the model, which every replay gets, contain the text of some sources. So this text
   stays in the conversation even if these sources are omitted.
+- Models replied after sources before the explained action, so sources may decide through these replies.
+- The application itself called the tool of the action, and no model did.
 - The application itself left some turns of the conversation out of its requests.
 """
 
@@ -17,6 +19,7 @@ from ...printable import shortened
 from ...probing.wholeness import Said
 from ...verdicts import Answer
 from ..chosen_reply import holds_at_once
+from ..executed_calls import NotedResult
 from ..options import Manner
 from ..requests.source_recognition import Request, Sight
 from ..run_context import Participation
@@ -30,6 +33,16 @@ _REPEATED = (
     "fidelity not checked: replies of the model before the explained action repeat {named}, and every "
     "replay has these replies, also where they are omitted. What they do through these replies is not "
     "seen; replay_of='whole_run' shows it"
+)
+_EARLIER = (
+    "{count} of the model before the explained request came after sources, and every replay was given "
+    "{them} as recorded. So this says only that no source decides about the next action given the "
+    "recorded conversation; what sources did through {them} is not seen: replay_of='whole_run' shows it"
+)
+_BY_THE_APPLICATION = (
+    "no reply of a model calls {name!r}: the application itself called it after the explained reply, "
+    "perhaps because of an earlier one, which every replay was given as recorded; replay_of='whole_run' "
+    "shows what led to it"
 )
 _DROPPED = (
     "later requests of the run lack messages of {named}, as the application drops old ones; where it is "
@@ -85,6 +98,40 @@ def repeated_by_replies(first: Participation, sight: Sight) -> str:
     calls = (str(call.arguments) for each in before for call in each.called)
     ids = sorted(sight.seen_in([Request(text) for text in (*(each.text for each in before), *calls)]))
     return _REPEATED.format(named=few_of(ids, 120)) if ids else ""
+
+
+def after_earlier_replies(first: Participation, sight: Sight) -> str:
+    """Returns a note for an explanation that finds that no source decides about an agent's next action,
+    if models had replied after sources before this action: sources may have decided through these
+    replies, which every replay gets. Returns an empty text if there are no such replies."""
+    if first.action is None or not first.action.served:
+        return ""
+    requests = list(first.watch.exchanges)[:-1]
+    results = [each.at for each in first.tool_record.noted if _has_sources(first, each)]
+    is_in_all = first.prompt_sources is not None and bool(first.prompt_sources.sources)
+    count = sum(
+        is_in_all or any(at < each.at for at in results) or bool(sight.seen_in([each.request]))
+        for each in requests
+    )
+    if not count:
+        return ""
+    said = "1 reply" if count == 1 else f"{count} replies"
+    return _EARLIER.format(count=said, them="it" if count == 1 else "them")
+
+
+def _has_sources(first: Participation, noted: NotedResult) -> bool:
+    return first.tool_sources is not None and bool(first.tool_sources.ids_in(noted))
+
+
+def called_by_the_application(first: Participation) -> Iterator[str]:
+    """Yields a note if an agent's next action is explained, and no model called the tool of this action:
+    the application called it, and the model's reply does not name it either."""
+    said = first.watch.said[-1] if first.action is not None and first.watch.said else None
+    if first.action is None or said is None or said.called:
+        return
+    for call in first.action.answer.calls or ():
+        if call.name.lower() not in said.text.lower():
+            yield _BY_THE_APPLICATION.format(name=call.name)
 
 
 def came_after_the_action(first: Participation, manner: Manner, question: str) -> Iterator[str]:

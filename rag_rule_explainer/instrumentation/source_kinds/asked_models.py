@@ -1,8 +1,9 @@
 """This module describes the model to which a request is sent, and the parts of a request that are not
 texts of messages, such as tool calls. It also checks whether two requests were sent to the same model."""
 
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from ...probing.whose import is_users
@@ -25,34 +26,80 @@ class BesideTexts(NamedTuple):
 NOTHING_BESIDE = BesideTexts()
 
 
+class _Use(NamedTuple):
+    """A ``_Use`` is a model that a run has asked. ``made``: its parts at its first request; None if the
+    application has changed them since. ``last``: its parts after the last event of the run."""
+
+    model: object
+    made: ToolParts | None
+    last: ToolParts
+
+
+@dataclass(slots=True, eq=False)
+class ModelsInUse:
+    """A ``ModelsInUse`` records the parts of the models that one run asks. A library's client changes
+    itself when it is asked: it opens connections and takes up cookies. It is not asked if a replay gets
+    recorded replies, so the clients of two runs are compared as they were before their first requests.
+    Thread-safe."""
+
+    _used: dict[int, _Use] = field(default_factory=dict[int, _Use])
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def asked(self, model: object) -> tuple[ToolParts, ToolParts | None]:
+        """Records that this model is asked. Returns its parts, and its parts at its first request; None
+        for the latter if the application has changed the model since, or if this cannot be told from a
+        change by another request of the same time."""
+        now = ToolParts.of(model)
+        with self._guard:
+            used = self._used.get(id(model))
+            made = now if used is None else used.made
+            if used is not None and made is not None and used.last.differ_from(now):
+                made = None
+            self._used[id(model)] = _Use(model, made, now)
+        return now, made
+
+    def note_reply(self) -> None:
+        """Records that a model has replied. Must be called before the application gets the reply, because
+        the application may change the model afterwards."""
+        with self._guard:
+            for key, used in self._used.items():
+                self._used[key] = used._replace(last=ToolParts.of(used.model))
+
+
 @dataclass(frozen=True, slots=True)
 class ComparedModel:
     """A ``ComparedModel`` is the model of a request, described so that it can be compared with other
-    models. ``parts``: the parts of the model when the request was sent; None if they were not stored."""
+    models. ``parts``: the parts of the model when the request was sent; None if they were not stored.
+    ``made``: its parts at its first request; None if the application has changed the model since."""
 
     model: object = None
     parts: ToolParts | None = None
+    made: ToolParts | None = None
 
     @classmethod
-    def of(cls, model: object) -> "ComparedModel":
-        """Returns a ``ComparedModel`` with the parts of this model."""
-        return cls(model, None if model is None else ToolParts.of(model))
+    def of(cls, model: object, used: ModelsInUse) -> "ComparedModel":
+        """Returns a ``ComparedModel`` of the model that is asked now. ``used``: the models of its
+        run."""
+        return cls() if model is None else cls(model, *used.asked(model))
 
-    def is_same(self, model: object) -> bool | None:
-        """Returns True if ``model`` is the same model, or a new model that the application has made in
+    def is_same(self, other: "ComparedModel") -> bool | None:
+        """Returns True if ``other`` is the same model, or a new model that the application has made in
         the same way. Returns False if it is a different model, and None if this is unknown. Two models of
         a library count as the same if no difference is found, because the clients inside them cannot be
         compared."""
-        if self.model is None or model is None or self.model is model:
+        if self.model is None or other.model is None or self.model is other.model:
             return True
-        kind = cast("type[Any]", type(model))
-        if type(self.model) is not kind or self.parts is None:
+        kind = cast("type[Any]", type(other.model))
+        if type(self.model) is not kind or self.parts is None or other.parts is None:
             return False
-        parts = ToolParts.of(model)
-        if self.parts.differ_from(parts):
-            return False
-        is_known = not is_users(kind.__module__) or self.parts.does_the_same_as(parts)
-        return True if is_known else None
+        is_of_library = not is_users(kind.__module__)
+        if self.parts.differ_from(other.parts):
+            return is_of_library and _are_made_alike(self.made, other.made)
+        return True if is_of_library or self.parts.does_the_same_as(other.parts) else None
+
+
+def _are_made_alike(one: ToolParts | None, other: ToolParts | None) -> bool:
+    return one is not None and other is not None and not one.differ_from(other)
 
 
 class SentRequest(NamedTuple):

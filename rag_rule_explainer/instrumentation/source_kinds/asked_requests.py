@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..requests.exchanges import Exchange, moment
-from .asked_models import NOTHING_BESIDE, BesideTexts, ComparedModel, SentRequest
+from .asked_models import NOTHING_BESIDE, BesideTexts, ComparedModel, ModelsInUse, SentRequest
 from .prompt_sections import PromptMessage
 
 
@@ -25,18 +25,19 @@ class PromptEditing(Protocol):
 class AskedRequests:
     """An ``AskedRequests`` records the requests of a baseline to models, and changes none. ``requests``:
     all of them. ``keeps_models``: True if replays get recorded replies, so that their requests have to be
-    compared with these. ``varying``: the places of volatile parts of requests that differed although
-    nothing was omitted, see ``RecordedRequests``."""
+    compared with these. ``used``: the models that the run asks. ``varying``: the places of volatile parts
+    of requests that differed although nothing was omitted, see ``RecordedRequests``."""
 
     requests: list[SentRequest] = field(default_factory=list[SentRequest])
     keeps_models: bool = False
+    used: ModelsInUse = field(default_factory=ModelsInUse)
     varying: set[tuple[int, int, int | str]] = field(default_factory=set[tuple[int, int, int | str]])
 
     def edited(
         self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE
     ) -> Sequence[str | None]:
         """Returns the messages' texts, unchanged."""
-        asked = ComparedModel.of(beside.model) if self.keeps_models else ComparedModel()
+        asked = ComparedModel.of(beside.model, self.used) if self.keeps_models else ComparedModel()
         self.requests.append(
             SentRequest(moment(), tuple(messages), tuple(beside.whole), asked, beside.more)
         )

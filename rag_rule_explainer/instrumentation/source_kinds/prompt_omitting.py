@@ -18,6 +18,7 @@ from .prompt_sections import PromptMessage, SectionPlace, is_system, placed, sec
 from .prompt_sources import PromptSources
 from .recorded_requests import GAP, Fault, RecordedRequests
 from .taking_out import TakingOut
+from .turn_places import count_of_turns, start_of_turn, without_turns
 
 _STILL_GIVEN = (
     "{source!r} was taken out of the application's input or memory, and a model was sent it all the "
@@ -64,10 +65,8 @@ class PromptOmitting:
         texts, delivered = self._cut(messages, self._doubt)
         self._look_for_more(messages)
         self._check_recorded(messages, texts, beside)
-        first = self.known.messages
-        expected = [
-            each for each in _left_of(first, self._cut(first, _ignored)[0]) if self._is_sent(each)
-        ]
+        first = without_turns(self.known.messages, self.known.groups, self._is_there)
+        expected = _left_of(first, self._cut(first, _ignored)[0])
         self.new_texts.check(list(self._left_out()), expected, _left_of(messages, texts))
         self.deliver(delivered, True)
         return texts
@@ -143,7 +142,7 @@ class PromptOmitting:
         second is the ids of the other turns."""
         found, torn, taken = dict[str, tuple[int, int]](), list[str](), set[int]()
         for identity, group in self.known.groups.items():
-            start = _start_of(group, conversation, taken) if self._is_there(identity) else None
+            start = start_of_turn(group, conversation, taken) if self._is_there(identity) else None
             if start is not None:
                 found[identity] = start, len(group)
                 taken.update(range(start, start + len(group)))
@@ -172,12 +171,6 @@ class PromptOmitting:
         removed from the replay's input and memory."""
         return identity not in self.taking_out.taken
 
-    def _is_sent(self, message: PromptMessage) -> bool:
-        """Returns True if the requests must contain this message. Returns False if the message belongs
-        only to turns that were removed from the replay's input and memory."""
-        having = [each for each, group in self.known.groups.items() if message in group]
-        return not having or any(map(self._is_there, having))
-
     def _left_out(self) -> Iterator[tuple[str, Sequence[str]]]:
         """Yields the ids and texts of the omitted sources that could not be taken out of the replay's
         input and memory."""
@@ -200,7 +193,7 @@ class PromptOmitting:
         for identity in sorted(taken & set(self.known.groups)):
             group = self.known.groups[identity]
             gone = [each for each in taken if self.known.groups.get(each) == group]
-            if _count(group, earlier) <= groups.count(group) - len(gone):
+            if count_of_turns(group, earlier) <= groups.count(group) - len(gone):
                 continue
             if groups.count(group) > 1:  # it is unclear which of the equal turns is omitted
                 self.new_texts.refuse(_STILL_GIVEN.format(source=identity))
@@ -276,23 +269,3 @@ def _left_of(messages: Sequence[PromptMessage], texts: Sequence[str | None]) -> 
 def _ignored(_identity: str, _text: str) -> None:
     """Does nothing. This function is used as a ``Doubt`` if the messages are only compared and not
     sent."""
-
-
-def _start_of(
-    group: Sequence[PromptMessage], messages: Sequence[PromptMessage], taken: Collection[int]
-) -> int | None:
-    """Returns the first index, not in ``taken``, at which all messages of ``group`` follow each other;
-    None if there is no such index."""
-    size = len(group)
-    for start in range(len(messages) - size + 1):
-        if start not in taken and tuple(messages[start : start + size]) == tuple(group):
-            return start
-    return None
-
-
-def _count(group: Sequence[PromptMessage], messages: Sequence[PromptMessage]) -> int:
-    """Returns how often all messages of ``group`` follow each other in ``messages``, without overlaps."""
-    taken = set[int]()
-    while (start := _start_of(group, messages, taken)) is not None:
-        taken.update(range(start, start + len(group)))
-    return len(taken) // max(1, len(group))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from ...printable import printable, shortened
 from ..requests.volatile import Steady
-from .asked_models import NOTHING_BESIDE, BesideTexts, SentRequest
+from .asked_models import NOTHING_BESIDE, BesideTexts, ComparedModel, ModelsInUse, SentRequest
 from .lacking_texts import SERVED, lacks_only, may_lack
 from .prompt_sections import PromptMessage
 from .whole_messages import (
@@ -97,7 +97,7 @@ class RecordedRequests:
     tools have returned to the replay or to the baseline. ``varying``: the places of volatile parts, such
     as times, that differed in a replay in which nothing was omitted: they have no meaning. All replays of
     a baseline share it. ``omitted``: the texts of the sources in ``served`` that the replay omits.
-    """
+    ``used``: the models that the replay asks."""
 
     requests: Sequence[SentRequest]
     steady: Steady
@@ -106,6 +106,7 @@ class RecordedRequests:
     results: Callable[[], Collection[str]] = tuple
     varying: set[VolatilePlace] = field(default_factory=set[VolatilePlace])
     omitted: Sequence[str] = ()
+    used: ModelsInUse = field(default_factory=ModelsInUse)
     _made: int = 0
 
     def note_whole(self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE) -> None:
@@ -160,8 +161,7 @@ class RecordedRequests:
             or not all(map(self._is_same, _renamed(expected), _renamed(sent)))
         ):
             return Fault(OTHER_REQUEST, is_sure=True)
-        is_same = known.asked.is_same(beside.model)
-        if is_same is not True:
+        if (is_same := known.asked.is_same(ComparedModel.of(beside.model, self.used))) is not True:
             return Fault(_PERHAPS_ANOTHER if is_same is None else _OTHER_MODEL, is_sure=is_same is False)
         numbers = [number for number, text in enumerate(left) if text is not None]
         pairs = [(place, *each) for each in zip(numbers, expected, sent, strict=True)]
