@@ -63,10 +63,15 @@ class Sight:
     """A ``Sight`` recognises sources in requests to a model.
 
     ``constant``: texts that every request may contain, such as a prompt. Words in these texts identify no
-    source.
+    source. ``others``: by the id of a source, other texts that requests may have in its place.
     """
 
-    def __init__(self, sources: Sequence[Source], constant: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        constant: Iterable[str] = (),
+        others: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         always = self._always = [_all_words(text) for text in constant]
         everywhere = {stretch for each in always for words in each for stretch in _stretches(words)}
         words = {source.id: _words(source.text) for source in sources}
@@ -100,6 +105,16 @@ class Sight:
             if len(of) < STRETCH and _is_distinctive(of) and _is_in_one(_line(of), spoken)
         }
 
+        self._other = {
+            identity: [
+                line
+                for each in several
+                if (line := _line(_words(each)))
+                and not any(line in said for all_of in spoken for said in all_of)
+            ]
+            for identity, several in (others or {}).items()
+            if identity in self.recognisable
+        }
         self._owner = {stretch: identity for identity, each in self._own.items() for stretch in each}
         run = {identity: _run_together(line) for identity, line in self._short.items()}
         together = [list(map(_run_together, lines)) for lines in spoken]
@@ -180,10 +195,12 @@ class Sight:
                 read = reading_of(text)
                 shown, line = read.stretches - written - but, read.line
                 seen.update(identity for identity, own in self._own.items() if not own.isdisjoint(shown))
+                lines = [*self._short.items()]
+                lines += [(identity, other) for identity, each in self._other.items() for other in each]
                 seen.update(
                     identity
-                    for identity, short in self._short.items()
-                    if line.count(short) > sum(said.count(short) for said in spoken)
+                    for identity, own in lines
+                    if line.count(own) > sum(said.count(own) for said in spoken)
                 )
         return frozenset(seen)
 

@@ -13,14 +13,17 @@ from typing import Any, cast
 
 from ...explanation.wording import few_of
 from ...predicates.only_calls import reads_only_calls
-from ...printable import shortened
+from ...printable import printable, shortened
 from ...probing.wholeness import Said
 from ...verdicts import Answer
 from ..chosen_reply import holds_at_once
+from ..doubts import pattern_of
 from ..options import Manner
 from ..requests.source_recognition import Request, Sight
+from ..requests.volatile import Steady
 from ..run_context import Participation
 from .prompt_sources import SPEAKING
+from .tool_sources import ToolSources
 
 _AFTER = (
     "{named} came after the action of the first run and did not lead to it there; in runs without other "
@@ -35,8 +38,12 @@ _DROPPED = (
     "later requests of the run lack messages of {named}, as the application drops old ones; where it is "
     "not given an omitted turn at all, it may keep another one in its place"
 )
-
-
+_DOUBTFUL = (
+    "fidelity not checked: a number in the result with {name} ({line}) may count the items or give their "
+    "places, and replays that omit items leave it as it is. Let the tool say what it means, as 'Found 3 "
+    "mails:' or 'Result 1:' do, or return JSON. If it has nothing to do with the number of items, say "
+    "so: ignore=[r{pattern!r}]"
+)
 _LEFT_OUT = (
     "the first request of the run lacks {count} of the earlier messages that the application remembers "
     "or was given, the first of them {text}, as a limit of a memory leaves them out: they are no sources"
@@ -75,7 +82,19 @@ def _said_in(value: Any) -> Iterator[str]:
             yield from _said_in(list(entries.values()))
 
 
-def repeated_by_replies(first: Participation, sight: Sight) -> str:
+def doubts_of_results(first: Participation, sight: Sight, steady: Steady) -> str:
+    """Returns the first reason why no rule about results of tools can be proved; empty if there is none.
+    ``steady``: has the user's ``ignore`` patterns."""
+    found = first.tool_sources
+    several = found.doubtful() if isinstance(found, ToolSources) else ()
+    unknown = ((name, line) for name, line in several if not steady.is_ignored(line))
+    for name, line in unknown:
+        shown = shortened(printable(line), 60)
+        return _DOUBTFUL.format(name=name, line=repr(shown), pattern=pattern_of(line[:60]))
+    return _repeated_by_replies(first, sight)
+
+
+def _repeated_by_replies(first: Participation, sight: Sight) -> str:
     """Returns a warning if an agent's next action is explained, and a recorded reply before this action
     contains the text of a source. This text stays in the conversation even if the source is omitted.
     Returns an empty text if no reply contains such a text."""

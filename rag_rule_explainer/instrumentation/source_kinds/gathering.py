@@ -1,7 +1,7 @@
 """This module gathers the sources of a first run that are not retrieved documents."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -135,6 +135,12 @@ def constant_texts(
     if is_of_prompts and not first.retrieving_tools and not first.gate.queries:
         for each in _noted_in(first):
             yield from texts_in(each.result)
+
+
+def other_texts(first: Participation) -> Mapping[str, Sequence[str]]:
+    """Returns, for the ids of sources that count others, the texts that they have in replays without
+    some of these."""
+    return first.tool_sources.other_texts if isinstance(first.tool_sources, ToolSources) else {}
 
 
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:

@@ -2,7 +2,7 @@
 sources."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from ...sources import Source
 from ...tool_calls import ToolCall
 from ..executed_calls import NotedResult, ToolOutcome
 from ..recording.serving import SOURCE_KIND
+from .cut_parts import cut_parts_in
 from .kinds import Omit
 from .own_ids import OwnIds, readable_name
 from .result_parts import ResultParts, parts_of_result
@@ -99,6 +100,21 @@ class ToolSources:
         omitted = [number for number, each in enumerate(known.ids) if each not in kept]
         result = known.whole.put(known.parts.without(omitted, self.omit))
         return result, tuple(each for each in known.ids if each in kept)
+
+    @property
+    def other_texts(self) -> Mapping[str, Sequence[str]]:
+        """Returns, for the id of each heading that counts the items below it, the other texts that the
+        heading has in replays without some of these items."""
+        cut = [(each.ids[0], cut_parts_in(each.parts)) for each in self._split.values()]
+        return {identity: each.other_headings for identity, each in cut if each and each.other_headings}
+
+    def doubtful(self) -> Iterator[tuple[str, str]]:
+        """Yields the id of the first source of each result that has a number of which it is unknown
+        whether it counts or numbers the items, and the beginning of this result."""
+        for each in self._split.values():
+            cut = cut_parts_in(each.parts)
+            if cut is not None and cut.is_doubtful:
+                yield each.ids[0], cut.text.strip().partition("\n")[0]
 
     def ids_in(self, noted: NotedResult) -> tuple[str, ...]:
         """Returns the ids of the sources in a result of the baseline."""
