@@ -22,6 +22,7 @@ SHORTEST = (3, 12)
 """A text with at least this many words and this many characters is not in a different text by chance."""
 
 Stretch = tuple[str, ...]
+Others = Mapping[str, Sequence[str]]
 
 # In scripts without spaces between words, such as Chinese, each character counts as a word.
 _WORD = compiled_late(
@@ -67,10 +68,7 @@ class Sight:
     """
 
     def __init__(
-        self,
-        sources: Sequence[Source],
-        constant: Iterable[str] = (),
-        others: Mapping[str, Sequence[str]] | None = None,
+        self, sources: Sequence[Source], constant: Iterable[str] = (), others: Others | None = None
     ) -> None:
         always = self._always = [_all_words(text) for text in constant]
         everywhere = {stretch for each in always for words in each for stretch in _stretches(words)}
@@ -98,24 +96,21 @@ class Sight:
             and not self._own.get(identity)
             and (containers := _containing(identity, each, shown))
         }
-        spoken = [list(map(_line, each)) for each in (*self._read.values(), *always)]
+        self._owner = {stretch: identity for identity, each in self._own.items() for stretch in each}
+        self._read_whole_texts(words, others or {})
+
+    def _read_whole_texts(self, words: Mapping[str, Sequence[str]], others: Others) -> None:
+        spoken = [list(map(_line, each)) for each in (*self._read.values(), *self._always)]
         self._short = {
             identity: _line(of)
             for identity, of in words.items()
             if len(of) < STRETCH and _is_distinctive(of) and _is_in_one(_line(of), spoken)
         }
-
         self._other = {
-            identity: [
-                line
-                for each in several
-                if (line := _line(_words(each)))
-                and not any(line in said for all_of in spoken for said in all_of)
-            ]
-            for identity, several in (others or {}).items()
+            identity: [line for each in several if _is_new(line := _line(_words(each)), spoken)]
+            for identity, several in others.items()
             if identity in self.recognisable
         }
-        self._owner = {stretch: identity for identity, each in self._own.items() for stretch in each}
         run = {identity: _run_together(line) for identity, line in self._short.items()}
         together = [list(map(_run_together, lines)) for lines in spoken]
         self._glued = {identity: text for identity, text in run.items() if _is_in_one(text, together)}
@@ -249,6 +244,11 @@ def _is_in_one(line: str, spoken: Iterable[Iterable[str]]) -> bool:
     """Returns True iff the line is in exactly one of the texts. ``spoken``: for each text, its forms,
     such as the text with and without escapes."""
     return sum(any(line in each for each in readings_of_one) for readings_of_one in spoken) == 1
+
+
+def _is_new(line: str, spoken: Iterable[Iterable[str]]) -> bool:
+    """Returns True iff the line has words and is in none of the texts; ``spoken``: as above."""
+    return bool(line.strip()) and not any(line in each for of_one in spoken for each in of_one)
 
 
 def _all_words(text: str) -> list[list[str]]:

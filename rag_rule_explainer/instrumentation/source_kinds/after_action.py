@@ -44,6 +44,11 @@ _DOUBTFUL = (
     "mails:' or 'Result 1:' do, or return JSON. If it has nothing to do with the number of items, say "
     "so: ignore=[r{pattern!r}]"
 )
+_UNVARIED = (
+    "fidelity not checked: a model was shown the text of an error of the tool {name}, and no replay can "
+    "leave it out, as the error cannot be copied without its text. Let the tool return the text instead, "
+    "or raise an error that has only the text, such as ValueError(text)"
+)
 _LEFT_OUT = (
     "the first request of the run lacks {count} of the earlier messages that the application remembers "
     "or was given, the first of them {text}, as a limit of a memory leaves them out: they are no sources"
@@ -86,6 +91,8 @@ def doubts_of_results(first: Participation, sight: Sight, steady: Steady) -> str
     """Returns the first reason why no rule about results of tools can be proved; empty if there is none.
     ``steady``: has the user's ``ignore`` patterns."""
     found = first.tool_sources
+    if isinstance(found, ToolSources) and found.unvaried:
+        return _UNVARIED.format(name=repr(found.unvaried[0]))
     several = found.doubtful() if isinstance(found, ToolSources) else ()
     unknown = ((name, line) for name, line in several if not steady.is_ignored(line))
     for name, line in unknown:
@@ -116,7 +123,8 @@ def came_after_the_action(first: Participation, manner: Manner, question: str) -
         return
     made = _replies_before(first.watch.said, condition, question)
     if made is not None:
-        late = [each for each in first.tool_record.noted if each.replies >= made]
+        record = first.tool_record
+        late = [each for each in (*record.noted, *record.failed) if each.replies >= made]
         ids = [identity for each in late for identity in found.ids_in(each)]
         if ids:
             yield _AFTER.format(named=few_of(ids, 120))
