@@ -20,7 +20,7 @@ from .shared_state.holdings import Holdings
 from .source_kinds.asked_requests import AskedRequests, PromptEditing
 from .source_kinds.checked_requests import CheckedRequests
 from .source_kinds.doubts_of_turns import copied_beside
-from .source_kinds.gathering import tool_replay_of
+from .source_kinds.gathering import other_texts, tool_replay_of
 from .source_kinds.kinds import IN_PROMPTS
 from .source_kinds.new_texts import NewTexts, forms_of
 from .source_kinds.own_memories import OwnMemories
@@ -148,10 +148,11 @@ def _recorded(
     exchanges = list(first.watch.exchanges)[: len(first.action.served)]
     results = [text for each in first.tool_record.noted for text in forms_of(each.result)]
     served = [each for each in _served_in(run) if each.id not in of_prompts]
+    others = other_texts(first)
     recorded = RecordedRequests(
         asked.requests_of(exchanges),
         manner.steady,
-        [each.text for each in served],
+        [text for each in served for text in (each.text, *others.get(each.id, ()))],
         [sent_parameters(each.sent) for each in exchanges],
         lambda: [*results, *run.made],
         asked.varying,

@@ -1,6 +1,7 @@
 """This module defines tool calls that were made, and their outcomes."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple, Protocol
 
 from ..tool_calls import ToolCall
 from .copies.copying import copied
@@ -42,10 +43,11 @@ class ExecutedCall(NamedTuple):
 
 
 class NotedResult(NamedTuple):
-    """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: equal for equal calls.
-    ``place``: the number of equal calls before this call. ``replies``: the number of the models' replies
-    before this call. ``within``: the names of the tools inside which the tool was called, the outermost
-    first. ``at``: the moment of the result, a number that is higher for later events."""
+    """A ``NotedResult`` is the result of a tool call of the baseline, or the error that it raised.
+    ``key``: equal for equal calls. ``place``: the number of equal calls before this call. ``replies``:
+    the number of the models' replies before this call. ``within``: the names of the tools inside which
+    the tool was called, the outermost first. ``at``: the moment of the result, a number that is higher
+    for later events. ``is_error``: True if ``result`` is an error that the call raised."""
 
     call: ToolCall
     key: str
@@ -54,3 +56,31 @@ class NotedResult(NamedTuple):
     replies: int
     within: tuple[str, ...]
     at: int = 0
+    is_error: bool = False
+
+
+class Omits(Protocol):
+    """An ``Omits`` removes the omitted sources from the results that one replay gets."""
+
+    def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
+        """Returns the outcome of a call of the baseline, without the omitted sources. ``key``: the key of
+        the call, equal for equal calls; ``place``: the number of equal calls before it."""
+        ...
+
+    def new(self, result: Any) -> Any:
+        """Returns a result that the baseline did not have, without the omitted sources."""
+        ...
+
+
+class ResultSources(Protocol):
+    """A ``ResultSources`` holds the sources that are results of tools."""
+
+    def omitting(self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]) -> Omits:
+        """Returns an ``Omits`` that removes the omitted sources from the results that one replay gets.
+        ``kept``: the ids of the retained sources; ``deliver``: is called with the ids of the retained
+        sources in each result, and with True iff the baseline had this result."""
+        ...
+
+    def ids_in(self, noted: NotedResult) -> tuple[str, ...]:
+        """Returns the ids of the sources in a result of the baseline."""
+        ...

@@ -13,7 +13,7 @@ from ..tool_calls import ToolCall
 from .bounds import Bound, ReplayEnded
 from .conversation import Conversation
 from .copies.state import State
-from .executed_calls import ExecutedCall, ToolOutcome
+from .executed_calls import ExecutedCall, ResultSources, ToolOutcome
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
 from .isolation.whereabouts import executing, run_here
@@ -25,7 +25,7 @@ from .requests.tools_in_use import call_in_use, tools_in_use
 from .run_failures import unusable
 from .shared_state.temporaries import Shared
 from .source_kinds.asked_requests import PromptEditing
-from .tool_replay import NewToolCall, ResultSources, ToolRecord, ToolReplay, UsedTool
+from .tool_replay import NewToolCall, ToolRecord, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch
 
 
@@ -130,7 +130,8 @@ class Participation:
         """Returns the number of times that the run obtained something that may contain sources: by a
         search or, if ``takes_results`` is set, from a tool."""
         gate = self.gate
-        results = len(self.tool_record.noted) if self.takes_results else 0
+        record = self.tool_record
+        results = len(record.noted) + len(record.failed) if self.takes_results else 0
         results += bool(self.prompts is not None and self.watch.requests)
         return results + (gate.retrievals if isinstance(gate, Recording) else gate.served)
 

@@ -43,7 +43,7 @@ from .run_failures import failed_reply
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
-from .source_kinds.gathering import check_kinds, constant_texts, gathered, why_no_sources
+from .source_kinds.gathering import check_kinds, constant_texts, gathered, other_texts, why_no_sources
 from .state_watch import StateWatch
 from .stopping import Stopping
 from .streams import AsyncForwarded, forwarded
@@ -75,12 +75,9 @@ class ApplicationRun(Generic[Item]):
         self._state = StateWatch(application.root, self.case.objects, manner.steady, self._isolated)
         self._first = self._baseline_participation()
         self._recorded: Replays[Item] | None = None
+        advice, state = Advice(application.making, application.seeing), self._state
         self._fidelity = Fidelity(
-            manner.steady,
-            Advice(application.making, application.seeing),
-            self._state.lasting_state,
-            self._state.has_changed,
-            self._state.rewinding,
+            manner.steady, advice, state.lasting_state, state.has_changed, state.rewinding
         )
 
     def anew(self, refetch: Refetch | None = None) -> "ApplicationRun[Item]":
@@ -283,6 +280,7 @@ class ApplicationRun(Generic[Item]):
             pinned=self.case.pinned,
             shown=self.application.shown(captured),
             on_no_retrieval=self.manner.on_no_retrieval,
+            others=other_texts(self._first),
         )
         return replace(exposure, making=self.application.making)
 

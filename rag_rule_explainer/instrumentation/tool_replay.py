@@ -10,14 +10,14 @@ import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ..probing.whose import is_named_as_ours
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .call_keys import CallKeys
 from .changed_in_place import BeforeCall
-from .executed_calls import ExecutedCall, NotedResult, ToolOutcome
+from .executed_calls import ExecutedCall, NotedResult, Omits, ToolOutcome
 from .forked_children import ForkedChildren
 from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL, NamedTools
@@ -41,38 +41,12 @@ class NewToolCall(Exception):
     """This error ends a replay at a tool call that the baseline did not make."""
 
 
-class Omits(Protocol):
-    """An ``Omits`` removes the omitted sources from the results that one replay gets."""
-
-    def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
-        """Returns the outcome of a call of the baseline, without the omitted sources. ``key``: the key of
-        the call, equal for equal calls; ``place``: the number of equal calls before it."""
-        ...
-
-    def new(self, result: Any) -> Any:
-        """Returns a result that the baseline did not have, without the omitted sources."""
-        ...
-
-
-class ResultSources(Protocol):
-    """A ``ResultSources`` holds the sources that are results of tools."""
-
-    def omitting(self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]) -> Omits:
-        """Returns an ``Omits`` that removes the omitted sources from the results that one replay gets.
-        ``kept``: the ids of the retained sources; ``deliver``: is called with the ids of the retained
-        sources in each result, and with True iff the baseline had this result."""
-        ...
-
-    def ids_in(self, noted: NotedResult) -> tuple[str, ...]:
-        """Returns the ids of the sources in a result of the baseline."""
-        ...
-
-
 @dataclass(slots=True, eq=False)
 class ToolRecord:
     """A ``ToolRecord`` stores the outcomes of the tool calls of the baseline. Thread-safe.
 
     - ``executed``: the calls; ``noted``: their results, in the order in which the tools ended.
+      ``failed``: the calls that raised an error, which is in place of a result.
     - ``not_begun``: the calls that failed before the tool began, with their errors: the tool lacks the
       interface (sync or async) that was called.
     - ``keys``: makes the keys of calls. ``tools``: distinguishes tools with the same name.
@@ -83,6 +57,7 @@ class ToolRecord:
 
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     noted: list[NotedResult] = field(default_factory=list[NotedResult])
+    failed: list[NotedResult] = field(default_factory=list[NotedResult])
     not_begun: list[tuple[ToolCall, Exception]] = field(default_factory=list[tuple[ToolCall, Exception]])
     keys: CallKeys = field(default_factory=CallKeys)
     tools: NamedTools = field(default_factory=NamedTools)
@@ -110,10 +85,11 @@ class ToolRecord:
         kept = outcome.copy()
         with self._guard:
             known = self._outcomes.setdefault(key, [])
-            if kept.error is None and is_own:
-                self.noted.append(
-                    NotedResult(call, key, len(known), kept.result, replies, within, moment())
-                )
+            if is_own:
+                result = kept.result if kept.error is None else kept.error
+                several, is_error = (self.noted, False) if kept.error is None else (self.failed, True)
+                more = (result, replies, within, moment(), is_error)
+                several.append(NotedResult(call, key, len(known), *more))
             known.append(kept)
 
     def key_of(self, name: str, given: object, tool: object, at: int = 0) -> str:
@@ -284,7 +260,8 @@ class UsedTool:
             raise
         except Exception as error:
             if self.record is not None and self.call is not None:
-                self.record.note(self.call, self.key, ToolOutcome(error=error, at=self.at))
+                outcome, noted = ToolOutcome(error=error, at=self.at), (self.replies, self.within)
+                self.record.note(self.call, self.key, outcome, *noted, is_own=self.is_own)
                 if _has_not_begun(error):
                     self.record.not_begun.append((self.call, error))
             raise

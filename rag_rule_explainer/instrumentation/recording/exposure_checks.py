@@ -1,6 +1,6 @@
 """This module checks that a replay's models were sent the retained sources, and no omitted source."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeAlias
@@ -91,6 +91,7 @@ class ExposureChecks:
         pinned: Iterable[str] = (),
         shown: Iterable[str] = (),
         on_no_retrieval: OnNoRetrieval = "error",
+        others: Mapping[str, Sequence[str]] | None = None,
     ) -> "ExposureChecks":
         """Returns the checks for a baseline that retrieved ``sources`` and sent ``requests``.
 
@@ -98,8 +99,9 @@ class ExposureChecks:
         in requests but was not, and the text of another source was. Sources in ``pinned``, which every
         replay retains, and in ``shown``, which a model certainly receives, are never held out; both are
         ids. ``constant``: texts that every request may hold; words in them identify no source.
+        ``others``: see ``Sight``.
         """
-        sight, requests = Sight(sources, constant), tuple(requests)
+        sight, requests = Sight(sources, constant, others), tuple(requests)
         seen = sight.seen_in(requests)
         if not seen:
             actual = scope if scope == "given" else "retrieved"

@@ -22,6 +22,7 @@ SHORTEST = (3, 12)
 """A text with at least this many words and this many characters is not in a different text by chance."""
 
 Stretch = tuple[str, ...]
+Others = Mapping[str, Sequence[str]]
 
 # In scripts without spaces between words, such as Chinese, each character counts as a word.
 _WORD = compiled_late(
@@ -63,10 +64,12 @@ class Sight:
     """A ``Sight`` recognises sources in requests to a model.
 
     ``constant``: texts that every request may contain, such as a prompt. Words in these texts identify no
-    source.
+    source. ``others``: by the id of a source, other texts that requests may have in its place.
     """
 
-    def __init__(self, sources: Sequence[Source], constant: Iterable[str] = ()) -> None:
+    def __init__(
+        self, sources: Sequence[Source], constant: Iterable[str] = (), others: Others | None = None
+    ) -> None:
         always = self._always = [_all_words(text) for text in constant]
         everywhere = {stretch for each in always for words in each for stretch in _stretches(words)}
         words = {source.id: _words(source.text) for source in sources}
@@ -93,14 +96,21 @@ class Sight:
             and not self._own.get(identity)
             and (containers := _containing(identity, each, shown))
         }
-        spoken = [list(map(_line, each)) for each in (*self._read.values(), *always)]
+        self._owner = {stretch: identity for identity, each in self._own.items() for stretch in each}
+        self._read_whole_texts(words, others or {})
+
+    def _read_whole_texts(self, words: Mapping[str, Sequence[str]], others: Others) -> None:
+        spoken = [list(map(_line, each)) for each in (*self._read.values(), *self._always)]
         self._short = {
             identity: _line(of)
             for identity, of in words.items()
             if len(of) < STRETCH and _is_distinctive(of) and _is_in_one(_line(of), spoken)
         }
-
-        self._owner = {stretch: identity for identity, each in self._own.items() for stretch in each}
+        self._other = {
+            identity: [line for each in several if _is_new(line := _line(_words(each)), spoken)]
+            for identity, several in others.items()
+            if identity in self.recognisable
+        }
         run = {identity: _run_together(line) for identity, line in self._short.items()}
         together = [list(map(_run_together, lines)) for lines in spoken]
         self._glued = {identity: text for identity, text in run.items() if _is_in_one(text, together)}
@@ -180,10 +190,12 @@ class Sight:
                 read = reading_of(text)
                 shown, line = read.stretches - written - but, read.line
                 seen.update(identity for identity, own in self._own.items() if not own.isdisjoint(shown))
+                lines = [*self._short.items()]
+                lines += [(identity, other) for identity, each in self._other.items() for other in each]
                 seen.update(
                     identity
-                    for identity, short in self._short.items()
-                    if line.count(short) > sum(said.count(short) for said in spoken)
+                    for identity, own in lines
+                    if line.count(own) > sum(said.count(own) for said in spoken)
                 )
         return frozenset(seen)
 
@@ -232,6 +244,11 @@ def _is_in_one(line: str, spoken: Iterable[Iterable[str]]) -> bool:
     """Returns True iff the line is in exactly one of the texts. ``spoken``: for each text, its forms,
     such as the text with and without escapes."""
     return sum(any(line in each for each in readings_of_one) for readings_of_one in spoken) == 1
+
+
+def _is_new(line: str, spoken: Iterable[Iterable[str]]) -> bool:
+    """Returns True iff the line has words and is in none of the texts; ``spoken``: as above."""
+    return bool(line.strip()) and not any(line in each for of_one in spoken for each in of_one)
 
 
 def _all_words(text: str) -> list[list[str]]:

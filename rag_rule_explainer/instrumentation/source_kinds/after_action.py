@@ -15,15 +15,18 @@ from typing import Any, cast
 
 from ...explanation.wording import few_of
 from ...predicates.only_calls import reads_only_calls
-from ...printable import shortened
+from ...printable import printable, shortened
 from ...probing.wholeness import Said
 from ...verdicts import Answer
 from ..chosen_reply import holds_at_once
+from ..doubts import pattern_of
 from ..executed_calls import NotedResult
 from ..options import Manner
 from ..requests.source_recognition import Request, Sight
+from ..requests.volatile import Steady
 from ..run_context import Participation
 from .prompt_sources import SPEAKING
+from .tool_sources import ToolSources
 
 _AFTER = (
     "{named} came after the action of the first run and did not lead to it there; in runs without other "
@@ -48,8 +51,17 @@ _DROPPED = (
     "later requests of the run lack messages of {named}, as the application drops old ones; where it is "
     "not given an omitted turn at all, it may keep another one in its place"
 )
-
-
+_DOUBTFUL = (
+    "fidelity not checked: a number in the result with {name} ({line}) may count the items or give their "
+    "places, and replays that omit items leave it as it is. Let the tool say what it means, as 'Found 3 "
+    "mails:' or 'Result 1:' do, or return JSON. If it has nothing to do with the number of items, say "
+    "so: ignore=[r{pattern!r}]"
+)
+_UNVARIED = (
+    "fidelity not checked: a model was shown the text of an error of the tool {name}, and no replay can "
+    "leave it out, as the error cannot be copied without its text. Let the tool return the text instead, "
+    "or raise an error that has only the text, such as ValueError(text)"
+)
 _LEFT_OUT = (
     "the first request of the run lacks {count} of the earlier messages that the application remembers "
     "or was given, the first of them {text}, as a limit of a memory leaves them out: they are no sources"
@@ -88,7 +100,21 @@ def _said_in(value: Any) -> Iterator[str]:
             yield from _said_in(list(entries.values()))
 
 
-def repeated_by_replies(first: Participation, sight: Sight) -> str:
+def doubts_of_results(first: Participation, sight: Sight, steady: Steady) -> str:
+    """Returns the first reason why no rule about results of tools can be proved; empty if there is none.
+    ``steady``: has the user's ``ignore`` patterns."""
+    found = first.tool_sources
+    if isinstance(found, ToolSources) and found.unvaried:
+        return _UNVARIED.format(name=repr(found.unvaried[0]))
+    several = found.doubtful() if isinstance(found, ToolSources) else ()
+    unknown = ((name, line) for name, line in several if not steady.is_ignored(line))
+    for name, line in unknown:
+        shown = shortened(printable(line), 60)
+        return _DOUBTFUL.format(name=name, line=repr(shown), pattern=pattern_of(line[:60]))
+    return _repeated_by_replies(first, sight)
+
+
+def _repeated_by_replies(first: Participation, sight: Sight) -> str:
     """Returns a warning if an agent's next action is explained, and a recorded reply before this action
     contains the text of a source. This text stays in the conversation even if the source is omitted.
     Returns an empty text if no reply contains such a text."""
@@ -144,7 +170,8 @@ def came_after_the_action(first: Participation, manner: Manner, question: str) -
         return
     made = _replies_before(first.watch.said, condition, question)
     if made is not None:
-        late = [each for each in first.tool_record.noted if each.replies >= made]
+        record = first.tool_record
+        late = [each for each in (*record.noted, *record.failed) if each.replies >= made]
         ids = [identity for each in late for identity in found.ids_in(each)]
         if ids:
             yield _AFTER.format(named=few_of(ids, 120))

@@ -1,10 +1,12 @@
-"""This module cuts parts out of a text. Every other character of the text stays unchanged."""
+"""This module cuts parts out of a text. Every other character of the text stays unchanged, except numbers
+that count or number the parts."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...predicates.mark_places import Place
+from .counting_lines import lowered
 from .kinds import Omit
 
 
@@ -25,16 +27,34 @@ class CutParts:
     """The start and end of all items together, which is cut out if no item is left."""
     counts: Sequence[Place] = ()
     """The start and end of each number that is the count of the items. If items are removed, each such
-    number is lowered by the number of removed items."""
+    number is lowered by the number of removed items. A number in the heading is never lowered if the
+    heading is omitted."""
     heading: Place | None = None
     """The start and end of a line before the items, which is then the first part; None if there is no
     such line."""
     is_list: bool = True
+    numbers: Sequence[Place] = ()
+    """The start and end of the number before each item, if the items are numbered 1, 2, 3 ... If items
+    are removed, the others are numbered anew."""
+    is_doubtful: bool = False
+    """Is True if the text has a number of which it is unknown whether it counts or numbers the items."""
 
     @property
     def has_heading(self) -> bool:
         """Returns True iff the first part is a line before the items."""
         return self.heading is not None
+
+    @property
+    def other_headings(self) -> Sequence[str]:
+        """Returns the other texts that the heading may have if items are removed, because it counts the
+        items."""
+        start, end = self.heading or (0, 0)
+        spans = [each for each in self.counts if start <= each[0] < end]
+        fewer = range(1, len(self.spans) + 1) if spans else ()
+        edits = (
+            [(each, lowered(self.text[slice(*each)], less)) for each in sorted(spans)] for less in fewer
+        )
+        return ["".join(self._edited(each, (start, end))).strip() for each in edits]
 
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
         """Returns the text without the parts with these indexes (from 0) and without their separators. If
@@ -51,16 +71,16 @@ class CutParts:
         else:
             edits += ((each, "") for each in self._cuts(places))
         if omit == "remove":
-            edits += ((each, self._fewer(each, len(places))) for each in self.counts)
-        return "".join(self._edited(sorted(edits)))
+            edits += self._other_numbers(places, {*omitted})
+        return "".join(self._edited(sorted(edits), (0, len(self.text))))
 
-    def _edited(self, edits: Sequence[tuple[Place, str]]) -> Iterator[str]:
-        done = 0
+    def _edited(self, edits: Sequence[tuple[Place, str]], within: Place) -> Iterator[str]:
+        done = within[0]
         for (start, end), left in edits:
             yield self.text[done:start]
             yield left
             done = end
-        yield self.text[done:]
+        yield self.text[done : within[1]]
 
     def _cuts(self, places: Sequence[int]) -> Iterator[Place]:
         omitted = set(places)
@@ -70,5 +90,23 @@ class CutParts:
             is_before = each < first_kept
             yield (start, self.spans[each + 1][0]) if is_before else (self.spans[each - 1][1], end)
 
-    def _fewer(self, span: Place, less: int) -> str:
-        return str(max(0, int(self.text[slice(*span)]) - less))
+    def _other_numbers(
+        self, places: Sequence[int], omitted: Collection[int]
+    ) -> Iterator[tuple[Place, str]]:
+        """Yields the numbers that count or number the items, each with the number that replaces it.
+        ``places``: the indexes of the omitted items; ``omitted``: those of the omitted parts."""
+        heading = self.heading if self.has_heading and 0 in omitted else None
+        for start, end in self.counts if places else ():
+            if heading is None or not heading[0] <= start < heading[1]:
+                yield (start, end), lowered(self.text[start:end], len(places))
+        kept = [each for number, each in enumerate(self.numbers) if number not in places]
+        for own, new in zip(kept, self.numbers, strict=False) if places else ():
+            yield own, self.text[slice(*new)]
+
+
+def cut_parts_in(parts: object) -> CutParts | None:
+    """Returns the parts of the text in a tool's result; None if the parts of the result are no parts of a
+    text. ``parts``: the parts of the result."""
+    while parts is not None and not isinstance(parts, CutParts):
+        parts = getattr(parts, "inner", None)
+    return parts

@@ -1,7 +1,7 @@
 """This module gathers the sources of a first run that are not retrieved documents."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -16,6 +16,7 @@ from ..options import CallInput, Manner
 from ..recording.captured import Captured
 from ..run_context import Participation
 from ..tool_replay import ToolReplay
+from .failed_calls import shown_failures
 from .independence import doubted_beside
 from .kinds import SourceKind
 from .prompt_sources import FirstPrompt, PromptSources
@@ -58,7 +59,7 @@ def gathered(
         others += first.prompt_sources.sources
     if first.takes_results:
         first.tool_sources = found = ToolSources.of(
-            _outermost(_noted_in(first), running_tools(first, manner)),
+            _outermost([*_noted_in(first), *_failed_in(first)], running_tools(first, manner)),
             first.watch.said,
             application.result_content,
             manner.omit,
@@ -137,6 +138,12 @@ def constant_texts(
             yield from texts_in(each.result)
 
 
+def other_texts(first: Participation) -> Mapping[str, Sequence[str]]:
+    """Returns, for the ids of sources that count others, the texts that they have in replays without
+    some of these."""
+    return first.tool_sources.other_texts if isinstance(first.tool_sources, ToolSources) else {}
+
+
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:
     """Raises InvalidInput if the settings do not fit this call. There are two such cases. In the first,
     documents were passed, but ``source_kinds`` has no "documents". In the second, the run was made before
@@ -202,6 +209,13 @@ def _noted_in(first: Participation) -> list[NotedResult]:
     the results that tools had before this action."""
     noted = list(first.tool_record.noted)
     return [each for each in noted if first.before is None or each.at < first.before]
+
+
+def _failed_in(first: Participation) -> Iterator[NotedResult]:
+    """Yields the failed tool calls of the baseline whose errors a model was shown. If the next action is
+    explained, leaves out those after it."""
+    failed = [each for each in first.tool_record.failed if first.before is None or each.at < first.before]
+    yield from shown_failures(failed, (each.text for each in first.watch.requests))
 
 
 def _outermost(noted: Sequence[NotedResult], running: Collection[str]) -> Iterator[NotedResult]:

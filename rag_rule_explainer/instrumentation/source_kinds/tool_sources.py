@@ -2,7 +2,7 @@
 sources."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,9 +11,11 @@ from ...sources import Source
 from ...tool_calls import ToolCall
 from ..executed_calls import NotedResult, ToolOutcome
 from ..recording.serving import SOURCE_KIND
+from .cut_parts import cut_parts_in
+from .failed_calls import without_text
 from .kinds import Omit
 from .own_ids import OwnIds, readable_name
-from .result_parts import ResultParts, parts_of_result
+from .result_parts import OnePart, ResultParts, parts_of_result
 
 
 class ResultContent(NamedTuple):
@@ -48,15 +50,17 @@ class _SplitResult:
 @dataclass(frozen=True, slots=True)
 class ToolSources:
     """A ``ToolSources`` holds the sources that are results of tools. Each item of a list is a source; any
-    other result is one source.
+    other result is one source, and so is the text of an error that a model was shown.
 
     The id of a source names the tool, the number of its call, and the item: "search_inbox #2, item 3".
-    ``omit``: "remove" if omitted sources are removed, "blank" if their texts are emptied.
+    ``omit``: "remove" if omitted sources are removed, "blank" if their texts are emptied. ``unvaried``:
+    the tools whose errors have texts that cannot be omitted.
     """
 
     sources: tuple[Source, ...]
     omit: Omit
     content_of: ContentOf
+    unvaried: tuple[str, ...] = ()
     _split: dict[tuple[str, int], _SplitResult] = field(
         default_factory=dict[tuple[str, int], _SplitResult]
     )
@@ -75,18 +79,21 @@ class ToolSources:
         ``content_of``: returns the part of a result that a model is shown. ``taken``: the ids of other
         sources, which no new source gets."""
         sources, split, numbers = list[Source](), dict[tuple[str, int], _SplitResult](), Counter[str]()
-        ids = OwnIds.beside(taken)
+        ids, unvaried = OwnIds.beside(taken), dict[str, None]()
         for each in sorted(noted, key=lambda one: _turn(one, said)):
             numbers[each.call.name] += 1
-            whole = content_of(each.result)
-            parts = parts_of_result(whole.content)
+            whole = _content_of_error(each.result) if each.is_error else content_of(each.result)
+            if whole is None:
+                unvaried[each.call.name] = None
+                continue
+            parts = OnePart(whole.content) if each.is_error else parts_of_result(whole.content)
             if parts is None:
                 continue
             name = f"{readable_name(each.call.name)} #{numbers[each.call.name]}"
             own = list(_sources_of(name, each.call, parts, ids))
             sources += own
             split[each.key, each.place] = _SplitResult(tuple(one.id for one in own), parts, whole)
-        return cls(tuple(sources), omit, content_of, split)
+        return cls(tuple(sources), omit, content_of, tuple(unvaried), split)
 
     def served(self, key: str, place: int, kept: Collection[str]) -> tuple[Any, tuple[str, ...]] | None:
         """Returns two values for a tool call of the baseline: its result without the omitted sources, and
@@ -99,6 +106,21 @@ class ToolSources:
         omitted = [number for number, each in enumerate(known.ids) if each not in kept]
         result = known.whole.put(known.parts.without(omitted, self.omit))
         return result, tuple(each for each in known.ids if each in kept)
+
+    @property
+    def other_texts(self) -> Mapping[str, Sequence[str]]:
+        """Returns, for the id of each heading that counts the items below it, the other texts that the
+        heading has in replays without some of these items."""
+        cut = [(each.ids[0], cut_parts_in(each.parts)) for each in self._split.values()]
+        return {identity: each.other_headings for identity, each in cut if each and each.other_headings}
+
+    def doubtful(self) -> Iterator[tuple[str, str]]:
+        """Yields the id of the first source of each result that has a number of which it is unknown
+        whether it counts or numbers the items, and the beginning of this result."""
+        for each in self._split.values():
+            cut = cut_parts_in(each.parts)
+            if cut is not None and cut.is_doubtful:
+                yield each.ids[0], cut.text.strip().partition("\n")[0]
 
     def ids_in(self, noted: NotedResult) -> tuple[str, ...]:
         """Returns the ids of the sources in a result of the baseline."""
@@ -148,13 +170,24 @@ class Omitting:
             return outcome
         result, ids = served
         self.deliver(ids, True)
-        return ToolOutcome(result)
+        return ToolOutcome(result) if outcome.error is None else ToolOutcome(error=result)
 
     def new(self, result: Any) -> Any:
         """Returns a result that the baseline did not have, without the omitted sources."""
         left, ids = self.sources.filtered(result, self.kept)
         self.deliver(ids, False)
         return left
+
+
+def _content_of_error(error: Exception) -> ResultContent | None:
+    """Returns the text of an error as the content of a result; None if the error cannot be copied without
+    its text."""
+    left = without_text(error)
+
+    def put(text: Any) -> Exception | None:
+        return error if text else left
+
+    return None if left is None else ResultContent(str(error), put)
 
 
 def _sources_of(name: str, call: ToolCall, parts: ResultParts, ids: OwnIds) -> Iterable[Source]:

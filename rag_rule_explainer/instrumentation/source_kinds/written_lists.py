@@ -1,21 +1,24 @@
 """This module finds the items of a list in the text that a tool returned.
 
-The list may be JSON, lines of JSON, Python's ``repr`` of a list, points such as "- milk" or "2. milk", or
-a Markdown table. Before the list, there may be one line of text; after it, a line that counts the items,
-such as "2 results". All of it may be in a block of code ("```").
+The list may be JSON, lines of JSON, Python's ``repr`` of a list, points such as "- milk" or "2. milk",
+numbered blocks such as "Result 1: milk", or a Markdown table. Before the list, there may be one line of
+text; after it, a line that counts the items, such as "2 results". All of it may be in a block of code
+("```").
 """
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, cast
+from dataclasses import replace
+from typing import Any, cast
 
 from ...predicates.mark_places import Place
 from ..clients.of_listing import results_at
 from ..clients.written import literal_in
 from .bracketed import elements_at, span_at
+from .counting_lines import counted_in, is_counting
 from .cut_parts import CutParts
+from .line_lists import WrittenList, list_of_lines
 from .list_paths import counted_at, list_path
 from .part_values import blanked, read_json, text_of_part
 
@@ -23,63 +26,6 @@ _FENCE = "```"
 _HEADED = re.compile(r"(?P<heading>[ \t]*\S[^\n]*\n(?:[ \t\r]*\n)*)(?P<core>[^\n].*)", re.DOTALL)
 """Matches a heading line and the list below it."""
 _CLOSED = re.compile(r"(?P<core>.*\S)[ \t]*(?:\r?\n[ \t]*)+(?P<closing>\S[^\n]*)\s*", re.DOTALL)
-_WORDS_OF_COUNTS = frozenset(
-    [
-        "a",
-        "all",
-        "are",
-        "at",
-        "by",
-        "count",
-        "displayed",
-        "documents",
-        "emails",
-        "entries",
-        "events",
-        "files",
-        "found",
-        "have",
-        "hits",
-        "in",
-        "is",
-        "items",
-        "list",
-        "listed",
-        "mails",
-        "matched",
-        "matches",
-        "matching",
-        "messages",
-        "most",
-        "none",
-        "of",
-        "only",
-        "out",
-        "page",
-        "pages",
-        "records",
-        "result",
-        "results",
-        "retrieved",
-        "returned",
-        "rows",
-        "showing",
-        "shown",
-        "that",
-        "the",
-        "there",
-        "these",
-        "total",
-        "were",
-    ]
-)
-"""If the line after a list consists only of these words and numbers, as "3 results found" does, it only
-says how many items the list has. Such a line is ignored, because it says nothing about a single item."""
-_WORD = re.compile(r"[^\W\d_]+")
-_POINT = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+•]|\d{1,4}[.)]|\(\d{1,4}\))[ \t]+(?=\S)")
-"""Matches the mark before a point of a list, such as "- ", "2. " or "(3) "."""
-_BETWEEN_COLUMNS = re.compile(r":?-+:?")
-"""Matches a cell of the line below the column names of a Markdown table, such as ":---"."""
 _PRINTED = re.compile(r"(?P<name>[A-Za-z_][\w.]*)\(.*\)|<[^<>]*>|\{.*\}", re.DOTALL)
 """Matches an object as Python prints it, such as "Mail(body='hi')" or "<Mail 7>"."""
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
@@ -88,17 +34,6 @@ _LONGEST_NUMBER = 600
 """Numbers with this many characters or more are not parsed, because Python limits the number of digits of
 an integer."""
 _UNREAD = object()
-
-
-class WrittenList(NamedTuple):
-    """A ``WrittenList`` is a list in a text: the texts and places of its items, the text that replaces a
-    blanked item, the place of all items together, and the places of numbers that count the items."""
-
-    texts: Sequence[str]
-    spans: Sequence[Place]
-    blank: Callable[[int], str]
-    room: Place
-    counts: Sequence[Place] = ()
 
 
 def written_list(text: str) -> CutParts | None:
@@ -115,24 +50,41 @@ def _closed(text: str, start: int, end: int) -> CutParts | None:
     found = None if closed is None else _listed(text, start, closed.end("core"))
     if closed is None or found is None:
         return None
-    words = {each.lower() for each in _WORD.findall(closed["closing"])}
-    counts = re.findall(r"(?<!\d)\d{1,4}(?!\d)", closed["closing"])
-    is_count = str(len(found.spans)) in counts and words and words <= _WORDS_OF_COUNTS
-    return found if is_count else None
+    line, total = closed.span("closing"), len(found.spans)
+    if not is_counting(text, line, total):
+        return None
+    counted = counted_in(text, line, total)
+    is_doubtful = found.is_doubtful or counted.is_doubtful
+    return replace(found, counts=[*found.counts, *counted.counts], is_doubtful=is_doubtful)
 
 
 def _listed(text: str, start: int, end: int) -> CutParts | None:
     found = _found(text, start, end)
     if found is not None:
-        return CutParts(text, *found)
+        return _cut_parts(text, found)
     headed = _HEADED.fullmatch(text, start, end)
     if headed is None:
         return None
     found = _found(text, headed.start("core"), end)
-    if found is None:
-        return None
-    heading = text[slice(*headed.span("heading"))].strip()
-    return CutParts(text, [heading, *found.texts], *found[1:], headed.span("heading"))
+    return None if found is None else _cut_parts(text, found, headed.span("heading"))
+
+
+def _cut_parts(text: str, found: WrittenList, heading: Place | None = None) -> CutParts:
+    """Returns the parts of a text in which the list ``found`` was found. ``heading``: the start and end
+    of the line before the list; None if there is none."""
+    line = (0, 0) if heading is None else heading
+    counted = counted_in(text, line, len(found.spans))
+    return CutParts(
+        text,
+        [*([] if heading is None else [text[slice(*heading)].strip()]), *found.texts],
+        found.spans,
+        found.blank,
+        found.room,
+        counts=[*found.counts, *counted.counts],
+        heading=heading,
+        numbers=found.numbers,
+        is_doubtful=found.is_doubtful or counted.is_doubtful,
+    )
 
 
 def _inside_fence(text: str) -> Place:
@@ -148,8 +100,9 @@ def _found(text: str, start: int, end: int) -> WrittenList | None:
     first = inside.lstrip()[:1]
     core = (start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip()))
     if first in {"[", "{"}:
-        return _in_brackets(text, core) or _lines_of_json(text, core)
-    return _table(text, (start, end)) or _points(text, (start, end))
+        in_brackets = _in_brackets(text, core) or _lines_of_json(text, core)
+        return in_brackets or (list_of_lines(text, (start, end)) if first == "[" else None)
+    return list_of_lines(text, (start, end))
 
 
 def _in_brackets(text: str, core: Place) -> WrittenList | None:
@@ -244,57 +197,3 @@ def _lines_of_json(text: str, core: Place) -> WrittenList | None:
 
     texts = [_shown(each, text[slice(*at)]) for each, at in zip(values, spans, strict=True)]
     return WrittenList(texts, spans, blank, (spans[0][0], spans[-1][1]))
-
-
-def _lines_at(text: str, span: Place) -> Iterator[Place]:
-    start = span[0]
-    while start < span[1]:
-        found = text.find("\n", start, span[1])
-        end = span[1] if found < 0 else found + 1
-        yield start, end
-        start = end
-
-
-def _points(text: str, core: Place) -> WrittenList | None:
-    lines = list(_lines_at(text, core))
-    marks = [_POINT.match(text, *each) for each in lines]
-    first = marks[0] if marks else None
-    if first is None:
-        return None
-    spans, indent = list[Place](), first["indent"]
-    for (start, end), mark in zip(lines, marks, strict=True):
-        line = text[start:end]
-        if mark is not None and mark["indent"] == indent:
-            spans.append((start, end))
-        elif not line.strip() or (line.startswith(indent) and line[len(indent)].isspace()):
-            spans[-1] = (spans[-1][0], end)
-        else:
-            return None
-    if len(spans) < 2:
-        return None
-    read = [_POINT.match(text, *each) for each in spans]
-    texts = [text[mark.end() : end].strip() for mark, (_, end) in zip(read, spans, strict=True) if mark]
-
-    def blank(place: int) -> str:
-        mark = read[place]
-        return "" if mark is None else f"{indent}{mark['mark']}\n"
-
-    return WrittenList(texts, spans, blank, (spans[0][0], spans[-1][1]))
-
-
-def _table(text: str, core: Place) -> WrittenList | None:
-    lines = [each for each in _lines_at(text, core) if text[slice(*each)].strip()]
-    written = [text[slice(*each)].strip() for each in lines]
-    cells = written[1].strip("|").split("|") if len(lines) > 2 else []
-    if not cells or not all(_BETWEEN_COLUMNS.fullmatch(each.strip()) for each in cells):
-        return None
-    if not all("|" in each for each in written) or lines[-1][1] - lines[0][0] != sum(
-        end - start for start, end in lines
-    ):
-        return None
-    spans = lines[2:]
-
-    def blank(place: int) -> str:
-        return "|" + "  |" * len(cells) + "\n" * text.endswith("\n", *spans[place])
-
-    return WrittenList(written[2:], spans, blank, (spans[0][0], spans[-1][1]))

@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from rag_rule_explainer.instrumentation.source_kinds.cut_parts import cut_parts_in
 from rag_rule_explainer.instrumentation.source_kinds.result_parts import parts_of_result
 
 WORDS = st.text(
@@ -68,16 +69,35 @@ def row(body: str) -> str:
         ({"total": 2, "results": ["one", "two"]}, ["one", "two"], {"total": 1, "results": ["two"]}, None),
         ("['one of it', 'two of it']", ["one of it", "two of it"], "['two of it']", "['', 'two of it']"),
         (row("b") + row("c"), ["from: me\n  body: b", "from: me\n  body: c"], row("c"), "-\n" + row("c")),
-        ("1. one\n2. two\n", ["one", "two"], "2. two\n", "1.\n2. two\n"),
+        ("1. one\n2. two\n", ["one", "two"], "1. two\n", "1.\n2. two\n"),
         ("- one\nand more\n- two", ["- one\nand more\n- two"], "", ""),
         ("1. one\n2. two\nThat is all.", ["1. one\n2. two\nThat is all."], "", ""),
-        ("- one\n- two\n\n2 results.", ["one", "two"], "- two\n\n2 results.", "-\n- two\n\n2 results."),
-        ("1. one\n2. two\nFound 2 of 17.\n", ["one", "two"], "2. two\nFound 2 of 17.\n", None),
-        ('["one", "two"]\nTotal: 2 rows', ["one", "two"], '["two"]\nTotal: 2 rows', None),
+        ("- one\n- two\n\n2 results.", ["one", "two"], "- two\n\n1 results.", "-\n- two\n\n2 results."),
+        ("1. one\n2. two\nFound 2 of 17.\n", ["one", "two"], "1. two\nFound 1 of 16.\n", None),
+        ('["one", "two"]\nTotal: 2 rows', ["one", "two"], '["two"]\nTotal: 1 rows', None),
         ("Mails:\n- one\n- two\n(2 items)", ["Mails:", "one", "two"], "- one\n- two\n(2 items)", None),
         ("- one\n- two\n3 results.", ["- one\n- two\n3 results."], "", ""),
         ("- one\n- two\nPay 2 items.", ["- one\n- two\nPay 2 items."], "", ""),
         ("- one\n- two\n2", ["- one\n- two\n2"], "", ""),
+        ("3. one\n7. two\n", ["one", "two"], "7. two\n", "3.\n7. two\n"),
+        ("(0) one\n(1) two\n(2) three", ["one", "two", "three"], "(0) two\n(1) three", None),
+        (
+            "Result 1: one\n\nResult 2: two\n\nResult 3: three",
+            ["one", "two", "three"],
+            "Result 1: two\n\nResult 2: three",
+            "Result 1:\n\nResult 2: two\n\nResult 3: three",
+        ),
+        ("[1] one\n[2] two\n\n2 results", ["one", "two"], "[1] two\n\n1 results", None),
+        ("## Mail 1\na: b\nc\n\n## Mail 2\nd\n", ["a: b\nc", "d"], "## Mail 1\nd\n", None),
+        ("Room 1: free\nRoom 2: free", ["Room 1: free\nRoom 2: free"], "", ""),
+        ("[7] one\n[9] two", ["[7] one\n[9] two"], "", ""),
+        (
+            "Result 1: one\n\nResult 2: two\nSee you.",
+            ["Result 1: one\n\nResult 2: two\nSee you."],
+            "",
+            "",
+        ),
+        ("Note 1: a\n\nNote 2: b\n\nBye.", ["Note 1: a\n\nNote 2: b\n\nBye."], "", ""),
         ("[see above, and below]", ["[see above, and below]"], "", ""),
         ('{"of": "Bob", "phones": ["1", "2"]}', ['{"of": "Bob", "phones": ["1", "2"]}'], "{}", None),
         ('{"results": ["a"], "results": ["b"]}', ['{"results": ["a"], "results": ["b"]}'], "{}", None),
@@ -168,6 +188,46 @@ def test_without_the_first_part(result: Any, texts: list[str], left: Any, blank:
     assert parts.without([0], "remove") == left
     if blank is not None:
         assert parts.without([0], "blank") == blank
+
+
+HEADED = "Found 3 mails:\n1. one\n2. two\n3. three"
+
+
+@pytest.mark.parametrize(
+    ("omitted", "left"),
+    [
+        ({2}, "Found 2 mails:\n1. one\n2. three"),
+        ({1, 2}, "Found 1 mails:\n1. three"),
+        ({0, 1}, "1. two\n2. three"),
+        ({0}, "1. one\n2. two\n3. three"),
+        ({1, 2, 3}, "Found 0 mails:\n"),
+        ({0, 1, 2, 3}, ""),
+    ],
+)
+def test_a_heading_and_numbers_are_as_the_tool_writes_them_about_what_is_left(
+    omitted: set[int], left: str
+) -> None:
+    for text, quote in ((HEADED, str), (json.dumps(HEADED), json.loads)):
+        parts = parts_of_result(text)
+        assert parts is not None
+        assert quote(parts.without(omitted, "remove")) == left
+        assert quote(parts.without({2}, "blank")) == HEADED.replace("two", "").replace("2. ", "2.")
+
+
+@pytest.mark.parametrize("text", ["4. one\n5. two", "3. one\n2. two", "Top 2:\n- one\n- two"])
+def test_numbers_in_doubt_stay(text: str) -> None:
+    cut = cut_parts_in(parts_of_result(text))
+    assert cut is not None
+    assert cut.is_doubtful
+    assert cut.other_headings == []
+    assert cut.without({len(cut.texts) - 1}, "remove").strip() == text.rpartition("\n")[0]
+
+
+def test_the_other_texts_of_a_heading() -> None:
+    cut = cut_parts_in(parts_of_result(HEADED))
+    assert cut is not None
+    assert not cut.is_doubtful
+    assert cut.other_headings == ["Found 2 mails:", "Found 1 mails:", "Found 0 mails:"]
 
 
 class Mail(BaseModel):
@@ -261,6 +321,10 @@ def test_what_is_cut_out_of_a_text_is_one_item(form: str, texts: list[str], data
     assert parts.without([], "remove") == text
     place = 0 if data is None else data.draw(st.integers(0, len(texts) - 1))
     left = parts.without([place], "remove")
+    if form == "numbers":
+        written_anew, _ = WRITERS[form]([each for n, each in enumerate(texts) if n != place])
+        assert left.strip() == written_anew.strip()
+        return
     same = next((n for n, (a, b) in enumerate(zip(text, left, strict=False)) if a != b), len(left))
     assert text.endswith(left[same:])
     if form != "pretty python":  # which may divide a text
