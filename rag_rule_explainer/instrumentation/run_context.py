@@ -25,7 +25,8 @@ from .requests.tools_in_use import call_in_use, tools_in_use
 from .run_failures import unusable
 from .shared_state.temporaries import Shared
 from .source_kinds.asked_requests import PromptEditing
-from .tool_replay import NewToolCall, ResultSources, ToolRecord, ToolReplay, UsedTool
+from .tool_record import ToolRecord
+from .tool_replay import NewToolCall, ResultSources, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch
 
 

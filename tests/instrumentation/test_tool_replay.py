@@ -10,7 +10,8 @@ from rag_rule_explainer import InvalidInput, ToolCall
 from rag_rule_explainer.instrumentation.bounds import ReplayEnded
 from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
 from rag_rule_explainer.instrumentation.made_tools import MadeTools
-from rag_rule_explainer.instrumentation.tool_replay import NewToolCall, ToolRecord, ToolReplay, UsedTool
+from rag_rule_explainer.instrumentation.tool_record import ToolRecord
+from rag_rule_explainer.instrumentation.tool_replay import NewToolCall, ToolReplay, UsedTool
 from rag_rule_explainer.instrumentation.tool_settings import checked_on_new_tool_call, checked_tool_names
 
 ARGUMENTS = st.sampled_from([{}, {"n": 1}, {"n": 1.5, "m": [2]}, "odd"])

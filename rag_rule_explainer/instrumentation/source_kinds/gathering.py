@@ -14,6 +14,7 @@ from ..copies.copying import described
 from ..executed_calls import NotedResult
 from ..options import CallInput, Manner
 from ..recording.captured import Captured
+from ..result_field import ResultField
 from ..run_context import Participation
 from ..tool_replay import ToolReplay
 from .independence import doubted_beside
@@ -63,6 +64,7 @@ def gathered(
             application.result_content,
             manner.omit,
             [each.id for each in others],
+            manner.steady.is_ignored,
         )
         others += found.sources
     return replace(captured, others=tuple(_named_apart(others, captured.sources))) if others else captured
@@ -163,13 +165,18 @@ def why_no_sources(
 
 
 def tool_replay_of(
-    first: Participation, manner: Manner, run: Participation, kept: Sequence[str]
+    first: Participation,
+    manner: Manner,
+    run: Participation,
+    kept: Sequence[str],
+    doubt: Callable[[str, ResultField], None],
 ) -> ToolReplay:
     """Returns the ``ToolReplay`` that answers the tool calls of the replay ``run``. ``first``: the
-    baseline; ``kept``: the ids of the retained sources."""
+    baseline; ``kept``: the ids of the retained sources. ``doubt``: is called with each field of a tool's
+    result of which it is not known what it is without the omitted sources."""
     omitting, gate = None, run.gate
     if first.tool_sources is not None:
-        omitting = first.tool_sources.omitting(kept, gate.deliver_result)
+        omitting = first.tool_sources.omitting(kept, gate.deliver_result, doubt)
     running = running_tools(first, manner)
     on_new = manner.on_new_tool_call or "unknown"
     return ToolReplay(first.tool_record, running, manner.safe_tools, on_new, omitting)
