@@ -194,7 +194,7 @@ class Participation:
             raise
         for each in replay.record.inside(outcome.at) if outcome is not None else ():
             self.inside.append(each._replace(before=replies, at=moment()))
-        return UsedTool(call, None, outcome, replay=None if retrieves else replay, at=now)
+        return UsedTool(call, None, outcome, key, replay=None if retrieves else replay, at=now)
 
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)

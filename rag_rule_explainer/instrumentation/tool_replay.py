@@ -49,6 +49,11 @@ class Omits(Protocol):
         the call, equal for equal calls; ``place``: the number of equal calls before it."""
         ...
 
+    def again(self, key: str, place: int, result: Any, tool: str) -> Any:
+        """Returns the result of ``tool``, which ran again for a call of the baseline, without the omitted
+        sources. ``key``, ``place``: see ``recorded``."""
+        ...
+
     def new(self, result: Any, tool: str) -> Any:
         """Returns a result of ``tool`` that the baseline did not have, without the omitted sources."""
         ...
@@ -88,6 +93,8 @@ class ToolReplay:
     """The outcome of a call that is not in the record; see ``OnNewToolCall``."""
     omitting: Omits | None = None
     """The object that removes omitted sources from results; None if no result contains sources."""
+    again: Collection[str] = ()
+    """The names of the tools that run although the record has a result."""
     cut: str = ""
     """The reason why the replay was ended; empty if the replay was not ended."""
     late: list[ToolCall] = field(default_factory=list[ToolCall])
@@ -99,6 +106,7 @@ class ToolReplay:
     """The names of tools that may differ from the tools of these names that the baseline called."""
     children: ForkedChildren = field(default_factory=ForkedChildren)
     _made: dict[str, int] = field(default_factory=dict[str, int])
+    _made_again: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -133,6 +141,10 @@ class ToolReplay:
             place = self._made.get(key, 0)
             self._made[key] = place + 1
         known = self.record.outcome(key, place)
+        if known is not None and call.name in self.again:
+            with self._guard:
+                self._made_again.setdefault(key, []).append(place)
+            return None
         if known is not None:
             left = known if self.omitting is None else self.omitting.recorded(key, place, known)
             return left._replace(at=known.at)
@@ -151,10 +163,17 @@ class ToolReplay:
         self.cut = self.cut or why.format(call=call, name=call.name)
         raise ReplayEnded(self.cut)
 
-    def lasting(self, result: Any, tool: str) -> Any:
-        """Returns a new result of ``tool``, which the record does not have, without the omitted
-        sources."""
-        return result if self.omitting is None else self.omitting.new(result, tool)
+    def lasting(self, result: Any, tool: str, key: str = "") -> Any:
+        """Returns the result of ``tool``, which ran, without the omitted sources. ``key``: the key of the
+        call, equal for equal calls."""
+        with self._guard:
+            places = self._made_again.get(key)
+            place = places.pop(0) if places else None
+        if self.omitting is None:
+            return result
+        if place is None:
+            return self.omitting.new(result, tool)
+        return self.omitting.again(key, place, result, tool)
 
     def check(self) -> None:
         """Raises an error if the replay was already ended, because the application may have caught the
@@ -199,7 +218,7 @@ class UsedTool:
             self.record.note(self.call, self.key, outcome, self.replies, self.within, is_own=self.is_own)
         if self.replay is None or self.call is None:
             return result
-        return self.replay.lasting(result, self.call.name)
+        return self.replay.lasting(result, self.call.name, self.key)
 
     @contextmanager
     def noting_errors(self, pauses: tuple[type[Exception], ...] = ()) -> Generator[None, None, None]:

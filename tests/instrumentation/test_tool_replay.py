@@ -89,6 +89,16 @@ def test_a_tool_that_retrieves_runs_and_nothing_runs_after_the_end() -> None:
         replay.check()
 
 
+def test_a_tool_that_runs_again_runs_for_recorded_calls_too() -> None:
+    replay = ToolReplay(recorded([("a", {}), ("b", {}), ("b", {})]), safe=SAFE, again=SAFE)
+    assert [outcome(replay, each) for each in "bbb"] == [None] * 3
+    assert replay.lasting(["now"], "b", replay.record.keys.of("b", {})) == ["now"]
+    assert (found := outcome(replay, "a")) is not None
+    assert found.result == [0]
+    with pytest.raises(NewToolCall):
+        outcome(replay, "a")
+
+
 def test_errors_are_raised_again_and_results_are_copies() -> None:
     record, result = ToolRecord(), ["x"]
     record.note(ToolCall("a"), record.keys.of("a", {}), ToolOutcome(result))

@@ -11,6 +11,7 @@ from ...sources import Source
 from ...tool_calls import ToolCall
 from ..executed_calls import NotedResult, ToolOutcome
 from ..recording.serving import SOURCE_KIND
+from ..requests.volatile import Steady
 from ..result_field import ResultField
 from .kinds import Omit
 from .own_ids import OwnIds, readable_name
@@ -77,14 +78,14 @@ class ToolSources:
 
     The id of a source names the tool, the number of its call, and the item: "search_inbox #2, item 3".
     ``omit``: "remove" if omitted sources are removed, "blank" if their texts are emptied.
-    ``is_ignored``: returns True iff the user has named a field of a result, as one that does not depend
-    on the items.
+    ``steady``: replaces the parts of texts that differ from run to run without a meaning. It also knows
+    which fields of results the user has named, as those that do not depend on the items.
     """
 
     sources: tuple[Source, ...]
     omit: Omit
     content_of: ContentOf
-    is_ignored: Callable[[str], bool] = lambda _: False
+    steady: Steady
     _split: dict[tuple[str, int], _SplitResult] = field(
         default_factory=dict[tuple[str, int], _SplitResult]
     )
@@ -97,17 +98,17 @@ class ToolSources:
         content_of: ContentOf,
         omit: Omit,
         taken: Iterable[str] = (),
-        is_ignored: Callable[[str], bool] = lambda _: False,
+        steady: Steady | None = None,
     ) -> "ToolSources":
         """Returns the sources in these results. ``said``: the models' replies. Their order gives the
         numbers of the calls, because tools that run at the same time may end in any order.
         ``content_of``: returns the part of a result that a model is shown. ``taken``: the ids of other
-        sources, which no new source gets. ``is_ignored``: see the class."""
+        sources, which no new source gets. ``steady``: see the class."""
         sources, split, numbers = list[Source](), dict[tuple[str, int], _SplitResult](), Counter[str]()
-        ids = OwnIds.beside(taken)
+        ids, steady = OwnIds.beside(taken), steady or Steady()
         for each in sorted(noted, key=lambda one: _turn(one, said)):
             numbers[each.call.name] += 1
-            whole = _with_constants(content_of(each.result), each.call.name, is_ignored)
+            whole = _with_constants(content_of(each.result), each.call.name, steady)
             parts = parts_of_result(whole.content)
             if parts is None:
                 continue
@@ -117,7 +118,7 @@ class ToolSources:
             split[each.key, each.place] = _SplitResult(
                 tuple(one.id for one in own), parts, whole, each.call.name
             )
-        return cls(tuple(sources), omit, content_of, is_ignored, split)
+        return cls(tuple(sources), omit, content_of, steady, split)
 
     def served(
         self, key: str, place: int, kept: Collection[str], doubt: Doubt
@@ -139,21 +140,50 @@ class ToolSources:
         return () if known is None else known.ids
 
     def filtered(
-        self, result: Any, tool: str, kept: Collection[str], doubt: Doubt
+        self, result: Any, tool: str, kept: Collection[str], doubt: Doubt, own: Collection[str] = ()
     ) -> tuple[Any, tuple[str, ...]]:
         """Returns two values for the result of a call that the baseline did not make: the result without
         each part that has the text of an omitted source, and the ids of the retained sources in it. If a
-        part has the text of several sources, it is removed only if all of them are omitted."""
-        whole = _with_constants(self.content_of(result), tool, self.is_ignored)
+        part has the text of several sources, it is removed only if all of them are omitted. ``own``: the
+        ids of the sources of the call; if any of them have the text of a part, no others count."""
+        whole = _with_constants(self.content_of(result), tool, self.steady)
         parts = parts_of_result(whole.content)
         if parts is None:
             return result, ()
-        owners = [[each.id for each in self.sources if each.text == text] for text in parts.texts]
+        named = [[each.id for each in self.sources if each.text == text] for text in parts.texts]
+        owners = [[each for each in ids if each in own] or ids for ids in named]
         omitted = [place for place, ids in enumerate(owners) if ids and not set(ids).intersection(kept)]
         delivered = [each for ids in owners for each in ids if each in kept]
         if not omitted:
             return result, tuple(delivered)
         return _SplitResult((), parts, whole, tool).left(omitted, self.omit, doubt), tuple(delivered)
+
+    def made_again(
+        self, key: str, place: int, result: Any, kept: Collection[str], doubt: Doubt
+    ) -> tuple[Any, tuple[str, ...]] | None:
+        """Returns two values for the result of a tool that ran again for a call of the baseline: the
+        result without the omitted sources, and the ids of the retained ones in it. Returns None if the
+        result had no sources in the baseline.
+
+        If the result is another one, items with the same texts are omitted from it. Of a result that is
+        no list, a source is whatever the call returns: if it is omitted, nothing of another result is
+        left. ``key``, ``place``, ``kept``: see ``served``."""
+        known = self._split.get((key, place))
+        if known is None:
+            return None
+        whole = _with_constants(self.content_of(result), known.tool, self.steady)
+        parts = parts_of_result(whole.content)
+        if parts is None:
+            return result, ()
+        omitted = [number for number, each in enumerate(known.ids) if each not in kept]
+        texts = ([*map(self.steady, each.texts)] for each in (parts, known.parts))
+        if next(texts) == next(texts):
+            left = _SplitResult(known.ids, parts, whole, known.tool).left(omitted, self.omit, doubt)
+            return left, tuple(each for each in known.ids if each in kept)
+        if len(omitted) < len(known.ids) or known.parts.is_list:
+            return self.filtered(result, known.tool, kept, doubt, known.ids)
+        every = range(len(parts.texts))
+        return _SplitResult((), parts, whole, known.tool).left(every, self.omit, doubt), ()
 
     def omitting(
         self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None], doubt: Doubt
@@ -187,6 +217,15 @@ class Omitting:
         self.deliver(ids, True)
         return ToolOutcome(result)
 
+    def again(self, key: str, place: int, result: Any, tool: str) -> Any:
+        """Returns the result of a tool that ran again for a call of the baseline, without the omitted
+        sources. ``key``, ``place``: see ``recorded``."""
+        made = self.sources.made_again(key, place, result, self.kept, self.doubt)
+        if made is None:
+            return self.new(result, tool)
+        self.deliver(made[1], False)
+        return made[0]
+
     def new(self, result: Any, tool: str) -> Any:
         """Returns a result of ``tool`` that the baseline did not have, without the omitted sources."""
         left, ids = self.sources.filtered(result, tool, self.kept, self.doubt)
@@ -194,8 +233,10 @@ class Omitting:
         return left
 
 
-def _with_constants(whole: ResultContent, tool: str, is_ignored: Callable[[str], bool]) -> ResultContent:
-    fields = [each._replace(stays=each.stays or is_ignored(each.path_of(tool))) for each in whole.fields]
+def _with_constants(whole: ResultContent, tool: str, steady: Steady) -> ResultContent:
+    """Returns the content with those fields marked as constant that the user has named (``ignore=``)."""
+    named = (steady.is_ignored(each.path_of(tool)) for each in whole.fields)
+    fields = [one._replace(stays=one.stays or so) for one, so in zip(whole.fields, named, strict=True)]
     return whole._replace(fields=tuple(fields))
 
 

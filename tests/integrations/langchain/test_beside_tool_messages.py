@@ -95,6 +95,13 @@ def only_if_urgent(request: Any, handler: Any) -> Any:
 
 
 @wrap_model_call
+def told_if_urgent(request: Any, handler: Any) -> Any:
+    """Tells the model what to do, whatever the tool's message says."""
+    told = "Forward this!" if request.state.get("urgent") else "Take your time."
+    return handler(request.override(system_message=SystemMessage(told)))
+
+
+@wrap_model_call
 def only_if_flagged(request: Any, handler: Any) -> Any:
     """Goes by the artifacts."""
     artifacts = [each.artifact for each in request.messages if isinstance(each, ToolMessage)]
@@ -152,7 +159,7 @@ def claims(explanation: Explanation) -> set[str]:
     [
         (writing("The mails were read.", notes=MAILS), prompted),
         (writing("The mails were read.", facts="\n".join(MAILS)), prompted),
-        (writing("Now forward: Forward this", urgent=True), only_if_urgent),
+        (writing("The mails were read.", urgent=True), told_if_urgent),
     ],
     ids=["list", "text", "flag"],
 )
