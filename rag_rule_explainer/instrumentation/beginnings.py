@@ -8,12 +8,14 @@ from typing import Any
 from ..probing.wholeness import Said
 from ..sources import Source
 from .conversation import Conversation
+from .fidelity import Fidelity
 from .made_tools import MadeTools
 from .next_action import begin_action
 from .options import Manner
 from .recording.serving import Serving
 from .requests.exchanges import sent_parameters
 from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
+from .result_field import ResultField
 from .run_context import Participation, inside_retrieval, participation
 from .searches.guarded_tools import ToolGuards
 from .shared_state.holdings import Holdings
@@ -65,18 +67,23 @@ def begin_replay(
     first: Participation,
     manner: Manner,
     kept: Sequence[Source],
-    note: Callable[[str], None],
+    fidelity: Fidelity,
 ) -> None:
     """Makes a replay get the recorded results of tools, without the omitted sources. A replay of the next
     action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources;
-    ``note``: is called with the reason if the rules cannot be proved."""
-    ids, run.guards = [each.id for each in kept], first.guards
+    ``fidelity``: is told the reason if the rules cannot be proved."""
+    ids, run.guards, note = [each.id for each in kept], first.guards, fidelity.note
+
+    def doubt(tool: str, field: ResultField) -> None:
+        if field.is_state or fidelity.rewinding.may_read(field.name):
+            note(field.doubt_about(tool))
+
     if first.prompt_sources is not None:
         _begin_omitting(run, first, manner, kept, note)
     elif (recorded := _recorded(run, first, manner, ids)) is not None:
         run.asked = CheckedRequests(recorded, run.gate.leave_undecided, note, omits=_omits(run, ids))
     if manner.replays_tools:
-        answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
+        answering = run.tool_replay = tool_replay_of(first, manner, run, ids, doubt)
         check_none_ran(run)
         run.watch.exchanges.before_sending.append(lambda _: answering.check())
         # If another replay has meanwhile run a tool that must not run in replays, rules would be wrong.

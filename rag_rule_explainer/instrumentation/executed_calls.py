@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ..tool_calls import ToolCall
 from .copies.copying import copied
+from .result_field import ResultField
 
 
 class ToolOutcome(NamedTuple):
@@ -67,18 +68,29 @@ class Omits(Protocol):
         the call, equal for equal calls; ``place``: the number of equal calls before it."""
         ...
 
-    def new(self, result: Any) -> Any:
-        """Returns a result that the baseline did not have, without the omitted sources."""
+    def again(self, key: str, place: int, result: Any, tool: str) -> Any:
+        """Returns the result of ``tool``, which ran again for a call of the baseline, without the omitted
+        sources. ``key``, ``place``: see ``recorded``."""
+        ...
+
+    def new(self, result: Any, tool: str) -> Any:
+        """Returns a result of ``tool`` that the baseline did not have, without the omitted sources."""
         ...
 
 
 class ResultSources(Protocol):
     """A ``ResultSources`` holds the sources that are results of tools."""
 
-    def omitting(self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]) -> Omits:
+    def omitting(
+        self,
+        kept: Collection[str],
+        deliver: Callable[[Collection[str], bool], None],
+        doubt: Callable[[str, ResultField], None],
+    ) -> Omits:
         """Returns an ``Omits`` that removes the omitted sources from the results that one replay gets.
         ``kept``: the ids of the retained sources; ``deliver``: is called with the ids of the retained
-        sources in each result, and with True iff the baseline had this result."""
+        sources in each result, and with True iff the baseline had this result; ``doubt``: with the tool
+        and each field of which it is not known what it is without the omitted sources."""
         ...
 
     def ids_in(self, noted: NotedResult) -> tuple[str, ...]:

@@ -136,7 +136,8 @@ class RecordedBaseline(Generic[Item]):
 
     def _notes_on_calls(self) -> Iterator[str]:
         first = self.replays.first
-        yield from (_CLOSED.format(name=each) for each in sorted(first.closed))
+        closed = first.closed - self.replays.manner.safe_tools
+        yield from (_CLOSED.format(name=each) for each in sorted(closed))
         yield from (_UNRESOLVED.format(name=each) for each in sorted(first.calls.unresolved))
         yield from (_RETURNED.format(name=each) for each in sorted(first.calls.left_to_the_caller))
 

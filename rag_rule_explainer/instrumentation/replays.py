@@ -121,7 +121,7 @@ class Replays(Generic[Item]):
             lambda reply: texts.note_reply(maker, reply, [each.text for each in watch.requests])
         )
         # ``begin_replay`` may end the replay, so it comes last.
-        begin_replay(run, self.first, self.manner, kept, self.fidelity.note)
+        begin_replay(run, self.first, self.manner, kept, self.fidelity)
         found, counted = self.fidelity.find, self.fidelity.count
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
         taking_part = inside_run(self.application, run)

@@ -25,7 +25,8 @@ from .requests.tools_in_use import call_in_use, tools_in_use
 from .run_failures import unusable
 from .shared_state.temporaries import Shared
 from .source_kinds.asked_requests import PromptEditing
-from .tool_replay import NewToolCall, ToolRecord, ToolReplay, UsedTool
+from .tool_record import ToolRecord
+from .tool_replay import NewToolCall, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch
 
 
@@ -194,7 +195,7 @@ class Participation:
             raise
         for each in replay.record.inside(outcome.at) if outcome is not None else ():
             self.inside.append(each._replace(before=replies, at=moment()))
-        return UsedTool(call, None, outcome, replay=None if retrieves else replay, at=now)
+        return UsedTool(call, None, outcome, key, replay=None if retrieves else replay, at=now)
 
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)

@@ -7,7 +7,7 @@ the baseline's searches, without the omitted sources.
 
 import threading
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -15,14 +15,13 @@ from typing import Any, Literal, TypeAlias
 from ..probing.whose import is_named_as_ours
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
-from .call_keys import CallKeys
 from .changed_in_place import BeforeCall
-from .executed_calls import ExecutedCall, NotedResult, Omits, ToolOutcome
+from .executed_calls import Omits, ToolOutcome
 from .forked_children import ForkedChildren
 from .made_tools import MadeTools
-from .named_tools import OF_ANOTHER_TOOL, NamedTools
-from .requests.exchanges import moment
+from .named_tools import OF_ANOTHER_TOOL
 from .shared_state.reaching import FRAMEWORKS
+from .tool_record import ToolRecord
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """The treatment of a tool call that the baseline did not make: "unknown" ends the replay, "live" runs the
@@ -42,90 +41,6 @@ class NewToolCall(Exception):
 
 
 @dataclass(slots=True, eq=False)
-class ToolRecord:
-    """A ``ToolRecord`` stores the outcomes of the tool calls of the baseline. Thread-safe.
-
-    - ``executed``: the calls; ``noted``: their results, in the order in which the tools ended.
-      ``failed``: the calls that raised an error, which is in place of a result.
-    - ``not_begun``: the calls that failed before the tool began, with their errors: the tool lacks the
-      interface (sync or async) that was called.
-    - ``keys``: makes the keys of calls. ``tools``: distinguishes tools with the same name.
-    - ``changing``: the names of the tools that changed what other code may read. ``held``: the ids of the
-      objects before the baseline; None if tools run in replays.
-    - ``faults``: the error message for each tool that a replay may have run although it must not.
-    """
-
-    executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
-    noted: list[NotedResult] = field(default_factory=list[NotedResult])
-    failed: list[NotedResult] = field(default_factory=list[NotedResult])
-    not_begun: list[tuple[ToolCall, Exception]] = field(default_factory=list[tuple[ToolCall, Exception]])
-    keys: CallKeys = field(default_factory=CallKeys)
-    tools: NamedTools = field(default_factory=NamedTools)
-    changing: set[str] = field(default_factory=set[str])
-    held: Collection[int] | None = None
-    faults: dict[str, str] = field(default_factory=dict[str, str])
-    _numbers: dict[int, int] = field(default_factory=dict[int, int])
-    _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
-    _guard: threading.Lock = field(default_factory=threading.Lock)
-
-    def note(
-        self,
-        call: ToolCall,
-        key: str,
-        outcome: ToolOutcome,
-        replies: int = 0,
-        within: tuple[str, ...] = (),
-        *,
-        is_own: bool = True,
-    ) -> None:
-        """Records the outcome of a call. A stream is not recorded, because it can be read only once.
-        ``key``, ``replies``, ``within``: see ``NotedResult``; ``is_own``: see ``UsedTool``."""
-        if isinstance(outcome.result, (Iterator, AsyncIterator, Awaitable)):
-            return
-        kept = outcome.copy()
-        with self._guard:
-            known = self._outcomes.setdefault(key, [])
-            if is_own:
-                result = kept.result if kept.error is None else kept.error
-                several, is_error = (self.noted, False) if kept.error is None else (self.failed, True)
-                more = (result, replies, within, moment(), is_error)
-                several.append(NotedResult(call, key, len(known), *more))
-            known.append(kept)
-
-    def key_of(self, name: str, given: object, tool: object, at: int = 0) -> str:
-        """Returns the key of a call of the baseline; equal calls have equal keys. ``given``: the
-        arguments, and the name of the attribute, such as "func", by which the tool was called; ``tool``:
-        the tool, or its function; None if it is not known. ``at``: the moment of the call."""
-        number = self._numbers[at] = self.tools.note(name, tool)
-        return self.keys.of(name, (number, given))
-
-    def reached(self, given: object, tool: object) -> BeforeCall | None:
-        """Returns what a tool that is about to run may change in place; None if tools run in replays.
-        ``given``: its arguments."""
-        return None if self.held is None else BeforeCall(given, tool, self.held)
-
-    def note_retrieving(self, at: int) -> None:
-        """Records that the tool that was called at this moment retrieves, and those that called it."""
-        calls = {each.at: each for each in self.executed.copy()}
-        while at in calls:
-            self.tools.note_retrieving(calls[at].call.name, self._numbers.get(at, 0))
-            at = calls[at].inside
-
-    def inside(self, at: int) -> list[ExecutedCall]:
-        """Returns the tool calls that were made, at any depth, inside another tool call. ``at``: the
-        moment of the other call, as a number."""
-        own = [each for each in self.executed.copy() if at and each.inside == at]
-        return [*own, *(deeper for each in own for deeper in self.inside(each.at))]
-
-    def outcome(self, key: str, place: int) -> ToolOutcome | None:
-        """Returns the outcome of the call with this key that has the number ``place`` among equal calls,
-        counted from 0. Returns None if the baseline made fewer equal calls."""
-        with self._guard:
-            known = self._outcomes.get(key, [])
-            return known[place] if place < len(known) else None
-
-
-@dataclass(slots=True, eq=False)
 class ToolReplay:
     """A ``ToolReplay`` answers the tool calls of one replay. Thread-safe."""
 
@@ -139,6 +54,8 @@ class ToolReplay:
     """The outcome of a call that is not in the record; see ``OnNewToolCall``."""
     omitting: Omits | None = None
     """The object that removes omitted sources from results; None if no result contains sources."""
+    again: Collection[str] = ()
+    """The names of the tools that run although the record has a result."""
     cut: str = ""
     """The reason why the replay was ended; empty if the replay was not ended."""
     late: list[ToolCall] = field(default_factory=list[ToolCall])
@@ -150,6 +67,7 @@ class ToolReplay:
     """The names of tools that may differ from the tools of these names that the baseline called."""
     children: ForkedChildren = field(default_factory=ForkedChildren)
     _made: dict[str, int] = field(default_factory=dict[str, int])
+    _made_again: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     _refused: int = 0
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -184,11 +102,15 @@ class ToolReplay:
             place = self._made.get(key, 0)
             self._made[key] = place + 1
         known = self.record.outcome(key, place)
+        if known is not None and call.name in self.again:
+            with self._guard:
+                self._made_again.setdefault(key, []).append(place)
+            return None
         if known is not None:
             left = known if self.omitting is None else self.omitting.recorded(key, place, known)
             return left._replace(at=known.at)
         if callable(self.on_new):
-            return ToolOutcome(self.lasting(self.on_new(call)))
+            return ToolOutcome(self.lasting(self.on_new(call), call.name))
         if self.on_new == "live" or call.name in self.safe:
             return None
         new = _NEW.format(call=call, name=call.name)
@@ -202,9 +124,17 @@ class ToolReplay:
         self.cut = self.cut or why.format(call=call, name=call.name)
         raise ReplayEnded(self.cut)
 
-    def lasting(self, result: Any) -> Any:
-        """Returns a new result, which the record does not have, without the omitted sources."""
-        return result if self.omitting is None else self.omitting.new(result)
+    def lasting(self, result: Any, tool: str, key: str = "") -> Any:
+        """Returns the result of ``tool``, which ran, without the omitted sources. ``key``: the key of the
+        call, equal for equal calls."""
+        with self._guard:
+            places = self._made_again.get(key)
+            place = places.pop(0) if places else None
+        if self.omitting is None:
+            return result
+        if place is None:
+            return self.omitting.new(result, tool)
+        return self.omitting.again(key, place, result, tool)
 
     def check(self) -> None:
         """Raises an error if the replay was already ended, because the application may have caught the
@@ -247,7 +177,9 @@ class UsedTool:
                 self.record.changing.add(self.call.name)
             outcome = ToolOutcome(result, at=self.at)
             self.record.note(self.call, self.key, outcome, self.replies, self.within, is_own=self.is_own)
-        return result if self.replay is None else self.replay.lasting(result)
+        if self.replay is None or self.call is None:
+            return result
+        return self.replay.lasting(result, self.call.name, self.key)
 
     @contextmanager
     def noting_errors(self, pauses: tuple[type[Exception], ...] = ()) -> Generator[None, None, None]:

@@ -10,7 +10,8 @@ from rag_rule_explainer import InvalidInput, ToolCall
 from rag_rule_explainer.instrumentation.bounds import ReplayEnded
 from rag_rule_explainer.instrumentation.executed_calls import ToolOutcome
 from rag_rule_explainer.instrumentation.made_tools import MadeTools
-from rag_rule_explainer.instrumentation.tool_replay import NewToolCall, ToolRecord, ToolReplay, UsedTool
+from rag_rule_explainer.instrumentation.tool_record import ToolRecord
+from rag_rule_explainer.instrumentation.tool_replay import NewToolCall, ToolReplay, UsedTool
 from rag_rule_explainer.instrumentation.tool_settings import checked_on_new_tool_call, checked_tool_names
 
 ARGUMENTS = st.sampled_from([{}, {"n": 1}, {"n": 1.5, "m": [2]}, "odd"])
@@ -86,6 +87,16 @@ def test_a_tool_that_retrieves_runs_and_nothing_runs_after_the_end() -> None:
             outcome(replay, "a")
     with pytest.raises(ReplayEnded):
         replay.check()
+
+
+def test_a_tool_that_runs_again_runs_for_recorded_calls_too() -> None:
+    replay = ToolReplay(recorded([("a", {}), ("b", {}), ("b", {})]), safe=SAFE, again=SAFE)
+    assert [outcome(replay, each) for each in "bbb"] == [None] * 3
+    assert replay.lasting(["now"], "b", replay.record.keys.of("b", {})) == ["now"]
+    assert (found := outcome(replay, "a")) is not None
+    assert found.result == [0]
+    with pytest.raises(NewToolCall):
+        outcome(replay, "a")
 
 
 def test_errors_are_raised_again_and_results_are_copies() -> None:

@@ -37,7 +37,7 @@ from .interception import interception
 from .kinds import in_place_of_an_answer
 from .lasting_content import lasting_content
 from .reading import plain, texts_in
-from .tools import result_content
+from .results import result_content
 from .tracing import areplayed, replayed
 from .watching import Watch, watched_by
 

@@ -4,7 +4,7 @@ stubs."""
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, cast
 
 from langchain_core.messages import ToolMessage
@@ -23,10 +23,10 @@ from rag_rule_explainer.instrumentation.searches.guarded_tools import ToolGuards
 from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctions
 from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.source_kinds.new_texts import forms_of
-from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
 from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
 from .reading import texts_in
+from .results import result_content
 from .watching import Watch
 
 
@@ -182,41 +182,6 @@ def _has_conversation(result: Any) -> bool:
     given: Any = cast("Mapping[str, Any]", update).get("messages")
     listed = cast("list[Any]", given if isinstance(given, list) else [])
     return any(not isinstance(each, ToolMessage) for each in listed)
-
-
-def result_content(result: Any) -> ResultContent:
-    """Returns the part of a tool's result that a model is shown. The artifact is left out, because it may
-    hold texts of omitted sources.
-
-    This part is the content of a tool message, or of the first tool message in LangGraph's ``Command``
-    (None if the ``Command`` has none). Any other result is returned unchanged.
-    """
-    if isinstance(result, ToolMessage):
-        return ResultContent(_content_of(result), partial(_with_content, result))
-    if not isinstance(result, ToolOutputMixin):
-        return as_content(result)
-    update: Any = getattr(result, "update", None)
-    entries = mapping_in(update)
-    messages = cast("list[Any]", entries.get("messages") or [])
-    place = next((n for n, each in enumerate(messages) if isinstance(each, ToolMessage)), None)
-    if place is None:
-        return as_content(None)
-
-    def put(content: Any) -> Any:
-        own = [*messages[:place], _with_content(messages[place], content), *messages[place + 1 :]]
-        return replace(cast("Any", result), update={**entries, "messages": own})
-
-    return ResultContent(_content_of(messages[place]), put)
-
-
-def _content_of(message: ToolMessage) -> Any:
-    return cast("Any", message).content
-
-
-def _with_content(message: ToolMessage, content: Any) -> ToolMessage:
-    if content == _content_of(message):
-        return message
-    return message.model_copy(update={"content": content, "artifact": None})
 
 
 def _given_by_the_model(tool: BaseTool, given: Any) -> Any:

@@ -63,7 +63,7 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
     a call that the baseline did not make: "unknown" ends the replay without a verdict, "live" runs the
     tool, and a function of the call returns the result. By default, all tools run in replays; with a
     condition about tool calls, the default is "unknown". ``safe_tools``: the names of tools that may run
-    for new calls. ``unexecuted_tools``: the names of tools for whose calls the application runs nothing,
+    in replays. ``unexecuted_tools``: the names of tools for whose calls the application runs nothing,
     because it only denies them, hands the task to another agent, or reads them as structured answers.
 
     ``source_kinds``: the kinds of sources, from "documents", "tools", "turns", "memory", "instructions"

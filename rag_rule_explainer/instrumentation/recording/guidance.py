@@ -99,9 +99,10 @@ def repeated(kinds: Mapping[str, str], anew: str = "") -> SourceLeak:
     written = ", ".join(repr(each) for each in dict.fromkeys(kinds.values()))
     return SourceLeak(
         f"the text of {shown} was left out of a replay and reached the model all the same: the "
-        "application repeats it elsewhere, such as in its instructions, in a summary, in a memory, or in "
-        "what a tool returns. Turn that off while explaining, pass the source as pinned if it is always "
-        f"to be there, or leave its kind ({written}) out of source_kinds{anew}"
+        "application repeats it elsewhere, such as in its instructions, in a summary, in a memory, in "
+        "what a tool returns, or in what a tool writes into the state (LangGraph's Command(update=...)). "
+        "Turn that off while explaining, pass the source as pinned if it is always to be there, or leave "
+        f"its kind ({written}) out of source_kinds{anew}"
     )
 
 

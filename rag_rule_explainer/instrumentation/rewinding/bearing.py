@@ -88,7 +88,7 @@ class Bearing:
         of_models = {id(each) for each in self._codes} - {id(each) for each in self._not_of_models}
         names = (name for code in self._codes if id(code) in of_models for name in names_in(code))
         self._named_by_models = frozenset(names)
-        self._read = dict[tuple[str, bool], bool]()
+        self._read = dict[tuple[str, bool, bool], bool]()
 
     def matters(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff a change of the value ``name`` may influence a later run. ``kept``: the object
@@ -238,16 +238,17 @@ class Bearing:
         """Returns True iff the application's code has this name, as a name or in a string constant."""
         return name in self.named or is_in(self.texts, name)
 
-    def is_read(self, name: str, of_a_model: bool = False) -> bool:
+    def is_read(self, name: str, of_a_model: bool = False, *, as_attribute: bool = False) -> bool:
         """Returns True iff the code may read an attribute, an entry or a variable of this name.
         ``of_a_model``: True if it belongs to a model whose class the user wrote. Calls that read all
-        attributes, such as ``vars()``, then count only if they are in the code of models."""
-        key = (name, of_a_model)
+        attributes, such as ``vars()``, then count only if they are in the code of models.
+        ``as_attribute``: True to count no reads of a variable."""
+        key, limit = (name, of_a_model, as_attribute), self._is_forgiving
         if key not in self._read:
             named = self._named_by_models if of_a_model else self.named
             self._read[key] = (
                 bool(OF_ALL & named)
-                or self._mentions.is_read(name, in_texts=True, as_limit=self._is_forgiving)
+                or self._mentions.is_read(name, in_texts=True, as_attribute=as_attribute, as_limit=limit)
                 or is_in(self._held_texts, name)
                 or is_computed(self._codes, name, of_a_method=True)
             )

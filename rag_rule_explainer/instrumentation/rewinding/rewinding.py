@@ -134,6 +134,10 @@ class Rewinding:
         """Records the names of the only tools that may run in replays; None if all may."""
         self._changes.tools = tools
 
+    def may_read(self, name: str) -> bool:
+        """Returns True iff the application's code may read an attribute of this name."""
+        return any(self._bearing.is_read(name, each, as_attribute=True) for each in (False, True))
+
     def earlier_doubt(self, read: Collection[str], *, asks_for_files: bool) -> Left | None:
         """Returns state that may influence the application's runs, and that earlier explanations in this
         process found or changed. Returns None if none is known, or if the user ignores its changes.

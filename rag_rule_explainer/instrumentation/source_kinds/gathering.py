@@ -14,6 +14,7 @@ from ..copies.copying import described
 from ..executed_calls import NotedResult
 from ..options import CallInput, Manner
 from ..recording.captured import Captured
+from ..result_field import ResultField
 from ..run_context import Participation
 from ..tool_replay import ToolReplay
 from .failed_calls import shown_failures
@@ -64,6 +65,7 @@ def gathered(
             application.result_content,
             manner.omit,
             [each.id for each in others],
+            manner.steady,
         )
         others += found.sources
     return replace(captured, others=tuple(_named_apart(others, captured.sources))) if others else captured
@@ -170,27 +172,47 @@ def why_no_sources(
 
 
 def tool_replay_of(
-    first: Participation, manner: Manner, run: Participation, kept: Sequence[str]
+    first: Participation,
+    manner: Manner,
+    run: Participation,
+    kept: Sequence[str],
+    doubt: Callable[[str, ResultField], None],
 ) -> ToolReplay:
     """Returns the ``ToolReplay`` that answers the tool calls of the replay ``run``. ``first``: the
-    baseline; ``kept``: the ids of the retained sources."""
+    baseline; ``kept``: the ids of the retained sources. ``doubt``: is called with each field of a tool's
+    result of which it is not known what it is without the omitted sources."""
     omitting, gate = None, run.gate
     if first.tool_sources is not None:
-        omitting = first.tool_sources.omitting(kept, gate.deliver_result)
+        omitting = first.tool_sources.omitting(kept, gate.deliver_result, doubt)
     running = running_tools(first, manner)
     on_new = manner.on_new_tool_call or "unknown"
-    return ToolReplay(first.tool_record, running, manner.safe_tools, on_new, omitting)
+    again = _running_again(first, manner, omits_any=gate.omits_any)
+    return ToolReplay(first.tool_record, running, manner.safe_tools, on_new, omitting, again)
+
+
+def _running_again(first: Participation, manner: Manner, *, omits_any: bool) -> frozenset[str]:
+    """Returns the names of the tools that run in a replay although the baseline made equal calls of them.
+
+    In a replay without some of the sources, these are all tools that the user named safe: what they read
+    may be other than in the baseline, and what they write may be read. In other replays, they are those
+    that changed an object in the baseline. If only the next action is explained, there are none, because
+    the conversation before it is the recorded one.
+    """
+    if first.action is not None:
+        return frozenset()
+    return manner.safe_tools if omits_any else manner.safe_tools & first.tool_record.changing
 
 
 def running_tools(first: Participation, manner: Manner) -> set[str]:
     """Returns the names of the tools that run in replays.
 
     Tools that retrieve run. If results of tools are sources, a tool that the user named safe also runs if
-    it called other tools in the baseline. The calls of these other tools then get the recorded results
-    without the omitted sources. If only the next action is explained, such a safe tool runs only if the
-    action is taken inside it.
+    it called other tools or asked a model in the baseline. The calls of these other tools then get the
+    recorded results without the omitted sources. If only the next action is explained, such a safe tool
+    runs only if the action is taken inside it.
     """
-    outer = {name for each in first.tool_record.noted for name in each.within}
+    inner = (*first.tool_record.noted, *first.watch.said)
+    outer = {name for each in inner for name in each.within}
     opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
     if first.action is not None:
         opened &= set(first.action.within)

@@ -11,19 +11,29 @@ from ...sources import Source
 from ...tool_calls import ToolCall
 from ..executed_calls import NotedResult, ToolOutcome
 from ..recording.serving import SOURCE_KIND
+from ..requests.volatile import Steady
+from ..result_field import ResultField
 from .cut_parts import cut_parts_in
 from .failed_calls import without_text
 from .kinds import Omit
 from .own_ids import OwnIds, readable_name
+from .result_fields import fields_left
 from .result_parts import OnePart, ResultParts, parts_of_result
+
+
+def _without_fields(result: Any, _: Sequence[ResultField]) -> Any:
+    return result
 
 
 class ResultContent(NamedTuple):
     """A ``ResultContent`` is the part of a tool's result that a model is shown (``content``). ``put``: a
-    function that gets another content, and returns a copy of the result with that content."""
+    function that gets another content, and returns a copy of the result with that content. ``fields``:
+    what the result has beside it; ``with_fields``: returns a copy of a result with only these fields."""
 
     content: Any
     put: Callable[[Any], Any]
+    fields: Sequence[ResultField] = ()
+    with_fields: Callable[[Any, Sequence[ResultField]], Any] = _without_fields
 
 
 def as_content(result: Any) -> ResultContent:
@@ -40,11 +50,27 @@ ContentOf = Callable[[Any], ResultContent]
 """A function from the result of a tool, in the framework's own type, to its content."""
 
 
+Doubt = Callable[[str, ResultField], None]
+"""A function that is called with the name of a tool, and with a field of a result that a replay got, of
+which it is not known what it is without the omitted items."""
+
+
 @dataclass(frozen=True, slots=True)
 class _SplitResult:
     ids: tuple[str, ...]
     parts: ResultParts
     whole: ResultContent
+    tool: str
+
+    def left(self, omitted: Collection[int], omit: Omit, doubt: Doubt) -> Any:
+        """Returns the result without the parts with these indexes."""
+        result = self.whole.put(self.parts.without(omitted, omit))
+        if not omitted or not self.whole.fields:
+            return result
+        left = fields_left(self.whole.fields, self.parts, omitted, omit)
+        for each in left.doubtful:
+            doubt(self.tool, each)
+        return self.whole.with_fields(result, left.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +79,16 @@ class ToolSources:
     other result is one source, and so is the text of an error that a model was shown.
 
     The id of a source names the tool, the number of its call, and the item: "search_inbox #2, item 3".
-    ``omit``: "remove" if omitted sources are removed, "blank" if their texts are emptied. ``unvaried``:
+    ``omit``: "remove" if omitted sources are removed, "blank" if their texts are emptied.
+    ``steady``: replaces the parts of texts that differ from run to run without a meaning. It also knows
+    which fields of results the user has named, as those that do not depend on the items. ``unvaried``:
     the tools whose errors have texts that cannot be omitted.
     """
 
     sources: tuple[Source, ...]
     omit: Omit
     content_of: ContentOf
+    steady: Steady
     unvaried: tuple[str, ...] = ()
     _split: dict[tuple[str, int], _SplitResult] = field(
         default_factory=dict[tuple[str, int], _SplitResult]
@@ -73,29 +102,35 @@ class ToolSources:
         content_of: ContentOf,
         omit: Omit,
         taken: Iterable[str] = (),
+        steady: Steady | None = None,
     ) -> "ToolSources":
         """Returns the sources in these results. ``said``: the models' replies. Their order gives the
         numbers of the calls, because tools that run at the same time may end in any order.
         ``content_of``: returns the part of a result that a model is shown. ``taken``: the ids of other
-        sources, which no new source gets."""
+        sources, which no new source gets. ``steady``: see the class."""
         sources, split, numbers = list[Source](), dict[tuple[str, int], _SplitResult](), Counter[str]()
-        ids, unvaried = OwnIds.beside(taken), dict[str, None]()
+        ids, unvaried, steady = OwnIds.beside(taken), dict[str, None](), steady or Steady()
         for each in sorted(noted, key=lambda one: _turn(one, said)):
             numbers[each.call.name] += 1
             whole = _content_of_error(each.result) if each.is_error else content_of(each.result)
             if whole is None:
                 unvaried[each.call.name] = None
                 continue
+            whole = _with_constants(whole, each.call.name, steady)
             parts = OnePart(whole.content) if each.is_error else parts_of_result(whole.content)
             if parts is None:
                 continue
             name = f"{readable_name(each.call.name)} #{numbers[each.call.name]}"
             own = list(_sources_of(name, each.call, parts, ids))
             sources += own
-            split[each.key, each.place] = _SplitResult(tuple(one.id for one in own), parts, whole)
-        return cls(tuple(sources), omit, content_of, tuple(unvaried), split)
+            split[each.key, each.place] = _SplitResult(
+                tuple(one.id for one in own), parts, whole, each.call.name
+            )
+        return cls(tuple(sources), omit, content_of, steady, tuple(unvaried), split)
 
-    def served(self, key: str, place: int, kept: Collection[str]) -> tuple[Any, tuple[str, ...]] | None:
+    def served(
+        self, key: str, place: int, kept: Collection[str], doubt: Doubt
+    ) -> tuple[Any, tuple[str, ...]] | None:
         """Returns two values for a tool call of the baseline: its result without the omitted sources, and
         the ids of the sources that remain in the result. Returns None if the result has no sources.
         ``key``: the key of the call, equal for equal calls. ``place``: the number of equal calls before
@@ -104,7 +139,7 @@ class ToolSources:
         if known is None:
             return None
         omitted = [number for number, each in enumerate(known.ids) if each not in kept]
-        result = known.whole.put(known.parts.without(omitted, self.omit))
+        result = known.left(omitted, self.omit, doubt)
         return result, tuple(each for each in known.ids if each in kept)
 
     @property
@@ -127,54 +162,96 @@ class ToolSources:
         known = self._split.get((noted.key, noted.place))
         return () if known is None else known.ids
 
-    def filtered(self, result: Any, kept: Collection[str]) -> tuple[Any, tuple[str, ...]]:
+    def filtered(
+        self, result: Any, tool: str, kept: Collection[str], doubt: Doubt, own: Collection[str] = ()
+    ) -> tuple[Any, tuple[str, ...]]:
         """Returns two values for the result of a call that the baseline did not make: the result without
         each part that has the text of an omitted source, and the ids of the retained sources in it. If a
-        part has the text of several sources, it is removed only if all of them are omitted."""
-        whole = self.content_of(result)
+        part has the text of several sources, it is removed only if all of them are omitted. ``own``: the
+        ids of the sources of the call; if any of them have the text of a part, no others count."""
+        whole = _with_constants(self.content_of(result), tool, self.steady)
         parts = parts_of_result(whole.content)
         if parts is None:
             return result, ()
-        owners = [[each.id for each in self.sources if each.text == text] for text in parts.texts]
+        named = [[each.id for each in self.sources if each.text == text] for text in parts.texts]
+        owners = [[each for each in ids if each in own] or ids for ids in named]
         omitted = [place for place, ids in enumerate(owners) if ids and not set(ids).intersection(kept)]
         delivered = [each for ids in owners for each in ids if each in kept]
         if not omitted:
             return result, tuple(delivered)
-        return whole.put(parts.without(omitted, self.omit)), tuple(delivered)
+        return _SplitResult((), parts, whole, tool).left(omitted, self.omit, doubt), tuple(delivered)
+
+    def made_again(
+        self, key: str, place: int, result: Any, kept: Collection[str], doubt: Doubt
+    ) -> tuple[Any, tuple[str, ...]] | None:
+        """Returns two values for the result of a tool that ran again for a call of the baseline: the
+        result without the omitted sources, and the ids of the retained ones in it. Returns None if the
+        result had no sources in the baseline.
+
+        If the result is another one, items with the same texts are omitted from it. Of a result that is
+        no list, a source is whatever the call returns: if it is omitted, nothing of another result is
+        left. ``key``, ``place``, ``kept``: see ``served``."""
+        known = self._split.get((key, place))
+        if known is None:
+            return None
+        whole = _with_constants(self.content_of(result), known.tool, self.steady)
+        parts = parts_of_result(whole.content)
+        if parts is None:
+            return result, ()
+        omitted = [number for number, each in enumerate(known.ids) if each not in kept]
+        texts = ([*map(self.steady, each.texts)] for each in (parts, known.parts))
+        if next(texts) == next(texts):
+            left = _SplitResult(known.ids, parts, whole, known.tool).left(omitted, self.omit, doubt)
+            return left, tuple(each for each in known.ids if each in kept)
+        if len(omitted) < len(known.ids) or known.parts.is_list:
+            return self.filtered(result, known.tool, kept, doubt, known.ids)
+        every = range(len(parts.texts))
+        return _SplitResult((), parts, whole, known.tool).left(every, self.omit, doubt), ()
 
     def omitting(
-        self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]
+        self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None], doubt: Doubt
     ) -> "Omitting":
         """Returns an ``Omitting`` that removes the omitted sources from the results that one replay gets.
         ``kept``: the ids of the retained sources. ``deliver``: is called with the ids of the retained
-        sources in each result, and with True iff the baseline had this result."""
-        return Omitting(self, frozenset(kept), deliver)
+        sources in each result, and with True iff the baseline had this result. ``doubt``: see
+        ``Doubt``."""
+        return Omitting(self, frozenset(kept), deliver, doubt)
 
 
 @dataclass(frozen=True, slots=True)
 class Omitting:
     """An ``Omitting`` removes the omitted sources from the results of tools that one replay gets.
     ``kept``: the ids of the retained sources. ``deliver``: is called with the ids of the retained sources
-    in each result, and with True iff the baseline had this result."""
+    in each result, and with True iff the baseline had this result. ``doubt``: see ``Doubt``."""
 
     sources: ToolSources
     kept: frozenset[str]
     deliver: Callable[[Collection[str], bool], None]
+    doubt: Doubt
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
         """Returns the outcome of a call of the baseline, without the omitted sources. If it has no
         sources, returns ``outcome`` unchanged. ``key``: equal for equal calls. ``place``: the number of
         equal calls before this one. ``outcome``: the whole outcome."""
-        served = self.sources.served(key, place, self.kept)
+        served = self.sources.served(key, place, self.kept, self.doubt)
         if served is None:
             return outcome
         result, ids = served
         self.deliver(ids, True)
         return ToolOutcome(result) if outcome.error is None else ToolOutcome(error=result)
 
-    def new(self, result: Any) -> Any:
-        """Returns a result that the baseline did not have, without the omitted sources."""
-        left, ids = self.sources.filtered(result, self.kept)
+    def again(self, key: str, place: int, result: Any, tool: str) -> Any:
+        """Returns the result of a tool that ran again for a call of the baseline, without the omitted
+        sources. ``key``, ``place``: see ``recorded``."""
+        made = self.sources.made_again(key, place, result, self.kept, self.doubt)
+        if made is None:
+            return self.new(result, tool)
+        self.deliver(made[1], False)
+        return made[0]
+
+    def new(self, result: Any, tool: str) -> Any:
+        """Returns a result of ``tool`` that the baseline did not have, without the omitted sources."""
+        left, ids = self.sources.filtered(result, tool, self.kept, self.doubt)
         self.deliver(ids, False)
         return left
 
@@ -188,6 +265,13 @@ def _content_of_error(error: Exception) -> ResultContent | None:
         return error if text else left
 
     return None if left is None else ResultContent(str(error), put)
+
+
+def _with_constants(whole: ResultContent, tool: str, steady: Steady) -> ResultContent:
+    """Returns the content with those fields marked as constant that the user has named (``ignore=``)."""
+    named = (steady.is_ignored(each.path_of(tool)) for each in whole.fields)
+    fields = [one._replace(stays=one.stays or so) for one, so in zip(whole.fields, named, strict=True)]
+    return whole._replace(fields=tuple(fields))
 
 
 def _sources_of(name: str, call: ToolCall, parts: ResultParts, ids: OwnIds) -> Iterable[Source]:

@@ -1,0 +1,39 @@
+"""This module defines what the result of a tool has beside the content that a model is shown."""
+
+import re
+from typing import Any, NamedTuple
+
+STATE_BESIDE_A_LIST = (
+    "fidelity not checked: the tool {tool} writes {name} into the state beside a list of items, and it "
+    "is not known what it would write of some of them. Compute it from the tool's message where it is "
+    "read, let the tool write a list with one element for each item, or, if it is the same whichever "
+    "items there are, say so: ignore=[{pattern}]"
+)
+FIELD_BESIDE_A_LIST = (
+    "fidelity not checked: the tool {tool} returns {name} beside a list of items, the application's code "
+    "may read it, and it is not known what it would be for some of the items. Compute it from the tool's "
+    "message where it is read, let it be a list with one element for each item, or, if it is the same "
+    "whichever items there are, say so: ignore=[{pattern}]"
+)
+
+
+class ResultField(NamedTuple):
+    """A ``ResultField`` is a value that a result has beside its content. ``name``: the name of an
+    attribute, or of a field of a graph's state (``is_state``), which the value is written into.
+    ``stays``: True if it is the same whatever is omitted: a part of a hand-over, or named by the user."""
+
+    name: str
+    value: Any
+    is_state: bool = False
+    stays: bool = False
+
+    def path_of(self, tool: str) -> str:
+        """Returns the name by which ``ignore=`` names this field of the results of ``tool``."""
+        return f"{tool}.{self.name}"
+
+    def doubt_about(self, tool: str) -> str:
+        """Returns the reason why nothing is proved if this field was given to a replay in which some
+        items of the content were omitted."""
+        pattern = "r'" + re.escape(self.path_of(tool)).replace("'", "\\'") + "'"
+        text = STATE_BESIDE_A_LIST if self.is_state else FIELD_BESIDE_A_LIST
+        return text.format(tool=repr(tool), name=repr(self.name), pattern=pattern)
