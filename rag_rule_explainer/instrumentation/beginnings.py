@@ -67,7 +67,7 @@ def begin_replay(
     """Makes a replay get the recorded results of tools, without the omitted sources. A replay of the next
     action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources;
     ``note``: is called with the reason if the rules cannot be proved."""
-    ids, run.guards = [each.id for each in kept], first.guards
+    ids, run.guards, run.acts = [each.id for each in kept], first.guards, first.acts
     if first.prompt_sources is not None:
         _begin_omitting(run, first, manner, kept, note)
     elif (recorded := _recorded(run, first, manner, ids)) is not None:
