@@ -148,8 +148,8 @@ def in_folder(path: str, descriptor: object) -> str:
 
 
 def ways_of(mode: object, flags: object) -> dict[str, bool]:
-    """Returns how a file is opened: whether it is read, written, written as a whole, or added to. ``mode``,
-    ``flags``: the arguments of the audit event."""
+    """Returns how a file is opened: whether it is read, written, written as a whole, or added to.
+    ``mode``, ``flags``: the arguments of the audit event."""
     if isinstance(mode, str):
         return {
             "reads": not set("wax") & set(mode) or ("a" in mode and "+" in mode),
