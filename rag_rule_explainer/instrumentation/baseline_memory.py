@@ -91,7 +91,7 @@ class BaselineMemory:
         if found.came is None and cut:
             return self.refusals.was_ended(found, cut)
         tools = [] if run is None or self.is_in(found) else self._at_rest_before(found, run)
-        if tools and any(_WORD.search(each) for each in found.missing):
+        if tools and any(_WORD.search(each) for each in _missing(found)):
             return self.refusals.lacks(found, tools)
         return self.refusals.differs(found, self.origin_of(found))
 
@@ -105,7 +105,7 @@ class BaselineMemory:
         until = asked[-1] if asked else 0
         idle = {*replay.retrieving, *replay.safe, *run.stubs}
         ran = [each.call for each in first.tool_record.executed if each.at < until]
-        missing = set(re.findall(r"\w+", " ".join(found.missing)))
+        missing = set(re.findall(r"\w+", " ".join(_missing(found))))
         # A tool that was given a missing word has most likely written it, and among equals the last one.
         ran.sort(key=lambda call: not missing.isdisjoint(re.findall(r"\w+", str(call.arguments))))
         return list(dict.fromkeys(each.name for each in reversed(ran) if each.name not in idle))
@@ -140,3 +140,10 @@ class BaselineMemory:
         known = [reading_of(each).line for each in self._queries]
         line = reading_of(query).line
         return any(text in line and not any(text in each for each in known) for text in lines)
+
+
+def _missing(found: Difference) -> tuple[str, ...]:
+    """Returns the parts of the baseline's request that the replay's lacks; nothing if one of them made no
+    such request."""
+    is_both = found.was is not None and found.came is not None
+    return found._replace(was=found.came, came=found.was).added if is_both else ()

@@ -79,7 +79,7 @@ class Participation:
     """The tools that were called in threads of which it is unknown to which run they belong."""
     retrieving_tools: set[str] = field(default_factory=set[str])
     acts: Acts = field(default_factory=Acts)
-    """What tools do. All replays of a baseline share its ``acts``."""
+    """The object that records what tools do; replays share that of the baseline."""
     traced: bool = True
     muted: bool = False
     """True if the run's prints are hidden."""

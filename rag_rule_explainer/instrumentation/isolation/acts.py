@@ -15,7 +15,7 @@ from ..services.calls import ServiceCall, begins_a_request
 from ..shared_state.arguments import files_written_in
 from ..shared_state.commands import reach_of
 from ..shared_state.known_commands import WRITING
-from ..shared_state.outside import in_folder, path_of, ways_of
+from ..shared_state.outside import in_folder, told_path, ways_of
 
 _PROCESSES = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn"})
 _CHANGES = {
@@ -70,14 +70,14 @@ class Acts:
     def note_temporary(self, event: str, given: tuple[Any, ...]) -> None:
         """Records a file or folder that the module ``tempfile`` makes: what a tool does to it is no
         act. ``event``, ``given``: the audit event that announces it."""
-        path = path_of(given[0]) if event in {"open", "os.mkdir"} else None
+        path = told_path(given[0]) if event in {"open", "os.mkdir"} else None
         if path is not None:
             self._temporary.add(os.path.realpath(path))
 
     def what(self, event: str, given: tuple[Any, ...]) -> str:
         """Returns what an audit event announces, in words; empty if it changes nothing that outlasts the
         run. ``given``: the arguments of the event."""
-        path = path_of(given[0])
+        path = told_path(given[0])
         if path is None:
             return ""
         if event in _PROCESSES:
@@ -100,7 +100,7 @@ class Acts:
     def note_database(self, at: int, given: tuple[Any, ...]) -> None:
         """Records a file of SQLite that a tool of the baseline connects to: what is written there raises
         no event. ``at``: the moment of the tool's call; ``given``: the arguments of the event."""
-        path = path_of(given[0])
+        path = told_path(given[0])
         if at and path and not self._is_passing(path):
             with self._guard:
                 self._databases.setdefault(at, {}).setdefault(path, _content_of(path))
@@ -183,9 +183,9 @@ def first_acts(acts: Iterable[Act], names: Collection[str]) -> Iterator[tuple[st
 def _of_process(event: str, given: tuple[Any, ...]) -> str:
     """Returns what a process that is about to start does, in words; empty for usual commands that only
     read."""
-    folder = path_of(given[2]) if event == "subprocess.Popen" else None
+    folder = told_path(given[2]) if event == "subprocess.Popen" else None
     told = cast("object", given[0] if event == "os.system" else given[1])
-    program = "" if event == "os.system" else path_of(given[0]) or ""
+    program = "" if event == "os.system" else told_path(given[0]) or ""
     arguments: list[Any] = _listed(told)
     words = {PurePath(word).name for each in (program, *arguments) for word in os.fsdecode(each).split()}
     only_reads = not reach_of(program, told, folder).unknown and words.isdisjoint(WRITING)

@@ -180,20 +180,11 @@ class Difference(NamedTuple):
         whole request if the first run has none, and nothing if the second run has none."""
         if self.was is None or self.came is None:
             return () if self.came is None else (self.came,)
-        return _inserted(self.was, self.came)
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Returns the parts of the first run's request that are not in the second run's; nothing if one
-        of them has no such request."""
-        return () if self.was is None or self.came is None else _inserted(self.came, self.was)
-
-
-def _inserted(text: str, other: str) -> tuple[str, ...]:
-    """Returns the parts of ``other`` that are not in ``text``."""
-    was, came = text.split(), other.split()
-    changes = SequenceMatcher(None, was, came, autojunk=False).get_opcodes()
-    return tuple(" ".join(came[j1:j2]) for kind, _, _, j1, j2 in changes if kind in {"insert", "replace"})
+        was, came = self.was.split(), self.came.split()
+        changes = SequenceMatcher(None, was, came, autojunk=False).get_opcodes()
+        return tuple(
+            " ".join(came[j1:j2]) for kind, _, _, j1, j2 in changes if kind in {"insert", "replace"}
+        )
 
 
 def difference(first: Course, other: Course) -> Difference | None:

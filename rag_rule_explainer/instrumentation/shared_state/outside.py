@@ -74,7 +74,7 @@ class OutsideOfRun:
         self.all.services.sent(connection, self.run.number, call, data)
 
     def _take(self, event: str, given: tuple[Any, ...]) -> None:
-        path = path_of(given[0])
+        path = told_path(given[0])
         if path is None:
             return
         if event in {"os.putenv", "os.unsetenv"}:
@@ -89,9 +89,9 @@ class OutsideOfRun:
         cannot be observed, but the arguments of the process often name them or their folders. ``event``,
         ``given``: the audit event that announces the process, and the arguments of the event."""
         files, environment = self.all.files, given[3] if event == "subprocess.Popen" else None
-        folder = path_of(given[2]) if event == "subprocess.Popen" else None
+        folder = told_path(given[2]) if event == "subprocess.Popen" else None
         told = given[0] if event == "os.system" else given[1]
-        program = "" if event == "os.system" else path_of(given[0]) or ""
+        program = "" if event == "os.system" else told_path(given[0]) or ""
         reach = reach_of(program, told, folder)
         if reach.unknown:
             files.started(reach.unknown, self.run)
@@ -125,7 +125,7 @@ class OutsideOfRun:
             files.listed(path, self.run)
 
 
-def path_of(given: object) -> str | None:
+def told_path(given: object) -> str | None:
     """Returns the path as text; None for a file descriptor, and for anything else that is not a path."""
     if isinstance(given, (str, bytes)):
         return os.fsdecode(given)
