@@ -1,8 +1,10 @@
 """This module detects an application that still remembers its baseline in a replay on all sources."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..errors import UntrueReplay
 from ..printable import shortened
 from ..sources import Source
 from .doubts import BASELINE
@@ -12,6 +14,8 @@ from .requests.courses import Difference
 from .requests.source_recognition import reading_of
 from .requests.volatile import Steady, years_in
 from .run_context import Participation
+
+_WORD = re.compile(r"[^\W\d_]{2}")
 
 
 @dataclass(slots=True, eq=False)
@@ -32,10 +36,12 @@ class BaselineMemory:
     labels: tuple[str, ...] = ()
     _queries: tuple[str, ...] = ()
     _requests: tuple[str, ...] = ()
+    _first: Participation | None = None
 
     def begin(self, run: Participation, made: Sequence[str], sources: Sequence[Source]) -> None:
         """Stores the baseline's queries and requests, the texts that it made, and the texts of its
         sources."""
+        self._first = run
         self.made, self.sources = tuple(made), tuple(source.text for source in sources)
         self.labels = tuple(
             f"{key}: {value}"
@@ -74,6 +80,36 @@ class BaselineMemory:
             if years is not None and years != years_in(times):
                 raise self.refusals.is_of_another_year(years_in(times), years)
 
+    def refusal_of(self, found: Difference, run: Participation | None) -> UntrueReplay:
+        """Returns the error for a replay on all sources whose request differs from the baseline's. If the
+        request lacks words, and tools that no replay runs had run before it in the baseline, the error
+        names these tools: what they wrote, other than their results, is missing in the replay.
+
+        ``run``: the replay; None if an earlier replay on all sources did not differ.
+        """
+        cut = "" if run is None or run.tool_replay is None else run.tool_replay.cut
+        if found.came is None and cut:
+            return self.refusals.was_ended(found, cut)
+        tools = [] if run is None or self.is_in(found) else self._at_rest_before(found, run)
+        if tools and any(_WORD.search(each) for each in _missing(found)):
+            return self.refusals.lacks(found, tools)
+        return self.refusals.differs(found, self.origin_of(found))
+
+    def _at_rest_before(self, found: Difference, run: Participation) -> list[str]:
+        """Returns the names of the tools that ran in the baseline before the request that differs, and
+        that the replay ``run`` does not run; first the one that most likely wrote what is missing."""
+        replay, first = run.tool_replay, self._first
+        if replay is None or first is None or replay.on_new == "live":
+            return []
+        asked = [each.at for each in first.watch.exchanges][: found.number]
+        until = asked[-1] if asked else 0
+        idle = {*replay.retrieving, *replay.safe, *run.stubs}
+        ran = [each.call for each in first.tool_record.executed if each.at < until]
+        missing = set(re.findall(r"\w+", " ".join(_missing(found))))
+        # A tool that was given a missing word has most likely written it, and among equals the last one.
+        ran.sort(key=lambda call: not missing.isdisjoint(re.findall(r"\w+", str(call.arguments))))
+        return list(dict.fromkeys(each.name for each in reversed(ran) if each.name not in idle))
+
     def origin_of(self, found: Difference) -> str:
         """Returns the end of an error message, which names the text of the baseline that a replay's
         request contains, such as an answer. The application can only have remembered this text. Returns
@@ -104,3 +140,10 @@ class BaselineMemory:
         known = [reading_of(each).line for each in self._queries]
         line = reading_of(query).line
         return any(text in line and not any(text in each for each in known) for text in lines)
+
+
+def _missing(found: Difference) -> tuple[str, ...]:
+    """Returns the parts of the baseline's request that the replay's lacks; nothing if one of them made no
+    such request."""
+    is_both = found.was is not None and found.came is not None
+    return found._replace(was=found.came, came=found.was).added if is_both else ()

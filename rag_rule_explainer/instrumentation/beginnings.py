@@ -72,7 +72,8 @@ def begin_replay(
     """Makes a replay get the recorded results of tools, without the omitted sources. A replay of the next
     action also gets models' recorded replies. ``first``: the baseline; ``kept``: the retained sources;
     ``fidelity``: is told the reason if the rules cannot be proved."""
-    ids, run.guards, note = [each.id for each in kept], first.guards, fidelity.note
+    ids, note = [each.id for each in kept], fidelity.note
+    run.guards, run.acts = first.guards, first.acts
 
     def doubt(tool: str, field: ResultField) -> None:
         if field.is_state or fidelity.rewinding.may_read(field.name):

@@ -113,7 +113,7 @@ class Fidelity:
         found = difference(self.first, course)
         if found is not None:
             self.remembered, self.missed = self._memory.is_in(found), found.came is None
-            raise self._refusals.differs(found, self._memory.origin_of(found))
+            raise self._memory.refusal_of(found, None if self.compared else run)
         self._memory.check_times(run)
         if self.first.same_replies(course):
             self._memory.check_queries(run)

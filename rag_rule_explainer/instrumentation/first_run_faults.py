@@ -2,13 +2,15 @@
 the user can do."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured
 from ..probing.replaying import UnusableReply
+from .isolation.acts import Act, first_acts
+from .isolation.direct_writes import direct_write
 from .options import CallInput, Manner
-from .requests.calls_of_run import UnrecordedTool
+from .requests.calls_of_run import MadeCall, UnrecordedTool
 from .requests.unrecorded_tools import MAY_RUN_AGAIN, NO_STUB, OR_NEXT_ACTION, REMOTE, RUNS_AGAIN, STRAY
 from .run_context import Participation
 from .searches.tools import marked_tools
@@ -29,6 +31,11 @@ _NAMED_OTHERWISE = (
     "the name that the model knows, @tool(name={name!r})"
 )
 _MOST_NAMED = 3
+ACTS = (
+    "the tool {name!r} retrieves, so every replay would run it, and it also does something else: it "
+    "{what}. Put that into a tool of its own (a function with @tool on it), which no replay runs; or, if "
+    "doing it again is harmless, name the tool: safe_tools=[{name!r}]"
+)
 _GIVEN_A_STREAM = (
     ". A generator function is given an iterator of inputs here; pass a function that returns the whole "
     "text: lambda question: ''.join(app(question))"
@@ -116,6 +123,57 @@ def check_unrecorded(manner: Manner, first: Participation) -> None:
             again.add(each)
     if again:
         raise _runs_again(manner, first, again)
+
+
+def check_acts(manner: Manner, first: Participation) -> None:
+    """Raises InvalidInput if replays get recorded tool results, and a tool that retrieves, which replays
+    run, also did something that replays would do again. Ignores tools that the user named safe, and what
+    was done after the point at which replays end."""
+    if manner.replays_tools and manner.on_new_tool_call != "live":
+        found = dict(acts_of_retrieving(manner, first))
+        if found:
+            raise InvalidInput(ACTS.format(name=min(found), what=found[min(found)]))
+
+
+def acts_of_retrieving(manner: Manner, first: Participation) -> Iterator[tuple[str, str]]:
+    """Yields the tools that run in replays because they retrieve, and that did something else besides,
+    each with what it did, in words. Leaves out tools that the user named safe."""
+    allowed = manner.safe_tools | manner.unexecuted_tools | set(manner.stub_tools)
+    running = running_tools(first, manner)
+    names = first.retrieving_tools - allowed
+    repeated = {
+        each.at: each.call.name
+        for each in first.executed
+        if running.issuperset(each.within) and (first.before is None or each.at < first.before)
+    }
+    done = [each for each in first.acts.all() if each.doer.at in repeated]
+    written = dict(first_acts(done, names))
+    for name in names.intersection(repeated.values()).difference(written):
+        function = _direct_write(first, name)
+        if function:
+            written[name] = f"may write to an open file, as its code calls {function}"
+    for made in first.unexecuted:
+        inside = (each for each in first.acts.all() if _is_done_for(each, made))
+        act = next(inside, None) if made.call.name in names else None
+        if act is not None and (first.before is None or made.at < first.before):
+            written.setdefault(made.call.name, act.what)
+    yield from sorted(written.items())
+
+
+def _direct_write(first: Participation, name: str) -> str:
+    for tool in first.tool_record.tools.retrieving(name):
+        work: list[object] = [tool] if first.guards is None else first.guards.work_of(tool)
+        for each in work:
+            if found := direct_write(each):
+                return found
+    return ""
+
+
+def _is_done_for(act: Act, made: MadeCall) -> bool:
+    """Returns True iff a function with the name of a tool did something between the model's call of this
+    tool and the request with the result."""
+    until = act.moment if made.answered is None else made.answered
+    return not act.doer.tool and made.call.name in act.doer.callers and made.at < act.moment <= until
 
 
 def _runs_again(manner: Manner, first: Participation, again: Collection[UnrecordedTool]) -> InvalidInput:

@@ -84,6 +84,12 @@ class NamedTools:
         with self._guard:
             self._retrieving.setdefault(name, set()).add(number)
 
+    def retrieving(self, name: str) -> list[object]:
+        """Returns the tools with this name that retrieve."""
+        with self._guard:
+            numbers = self._retrieving.get(name, set[int]())
+            return [each.tool for each in self._known.get(name, []) if each.number in numbers]
+
     def retrieves(self, name: str, tool: object, made: MadeTools) -> bool:
         """Returns True iff a tool of a replay is one that retrieves, where the name is that of one. It is
         False for another tool of this name, which may act. ``tool``, ``made``: see ``recognised``."""

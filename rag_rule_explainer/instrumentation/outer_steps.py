@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from .early_ends import until_decided
-from .first_run_faults import check_unrecorded
+from .first_run_faults import check_acts, check_unrecorded
 from .inner_calls import check_first
 from .next_action import WatchedSoFar, at_next_action
 from .options import Manner
@@ -31,6 +31,7 @@ def repeated_part(
     """
     part = _outer_part(first, manner, question)
     check_unrecorded(manner, part)
+    check_acts(manner, part)
     return until_decided(part, manner, ended[0]) if ended else part
 
 

@@ -1,6 +1,7 @@
 """This module turns a recorded first run into the ``Baseline`` from which the search of rules starts."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, cast
@@ -11,6 +12,7 @@ from ..verdicts import Answer, logged_answer
 from .bounds import seconds_for
 from .copies.copying import described
 from .doubts import ASKED, REORDERED
+from .first_run_faults import acts_of_retrieving
 from .recording.remarks import ASKED_ANEW, NAMED_OUTER, SEVERAL_RESULTS, WAITED
 from .recording.scores import RELATIVE_SCORES, has_relative_scores
 from .replays import Replays
@@ -47,6 +49,12 @@ _MAY_BE_OWN = (
     "the tool's own invoke, and pass on_new_tool_call='unknown', by which no tool runs again; if nothing "
     "runs, pass unexecuted_tools=[{name!r}]"
 )
+_ALSO_ACTS = (
+    "the tool {name!r} retrieves, so it runs again in every replay, and it also does something else: it "
+    "{what}. Put that into a tool of its own, and pass on_new_tool_call='unknown', by which no such tool "
+    "runs again"
+)
+_RAN = "the function of the tool {name!r}, which retrieves, ran in replays, {times} in all"
 _CONVERSATIONS = {
     "thread_id",
     "session_id",
@@ -176,9 +184,19 @@ class RecordedBaseline(Generic[Item]):
             yield ASKED.format(services=asked)
         if state.alone.written:
             yield f"replays were made one at a time, as {state.alone.written}, which they share"
+        yield from self._notes_on_tools_that_ran()
         remains = state.remaining_in_words(fidelity.unchecked)
         if remains:
             yield remains
+
+    def _notes_on_tools_that_ran(self) -> Iterator[str]:
+        """Yields a note for each tool whose function ran in replays because it retrieves."""
+        first = self.replays.first
+        before = Counter(each.call.name for each in (first.uncut or first).tool_record.executed)
+        for name in sorted(first.retrieving_tools):
+            count = first.acts.runs[name] - before[name]
+            if count > 0:
+                yield _RAN.format(name=name, times="once" if count == 1 else f"{count} times")
 
     def _state(self) -> str:
         """Returns a digest of everything that the answer depends on, except the question and the sources:
@@ -228,6 +246,10 @@ class RecordedBaseline(Generic[Item]):
                 "'unknown', by which no tool runs again"
             )
         if not run.manner.replays_tools:
+            yield from (
+                _ALSO_ACTS.format(name=name, what=what)
+                for name, what in acts_of_retrieving(run.manner, run.first)
+            )
             yield from self._run_by_the_application(acting)
         if acting:
             yield from run.manner.idle_stubs(self._called())

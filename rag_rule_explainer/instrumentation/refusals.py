@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ..errors import StateShared
+from ..errors import StateShared, UntrueReplay
 from ..printable import plain_id, shortened
 from ..sources import Source
 from .doubts import BASELINE, CACHED, FOLDERS, IGNORE, NOTHING_COMPARED, listed, named, pattern_of
@@ -43,6 +43,28 @@ class Refusals:
             f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
             f"{shortened(found.clause, 600)}{writer}",
             f"{self.ways_out}. {CACHED if found.came is None else IGNORE}",
+        )
+
+    def was_ended(self, found: Difference, cut: str) -> UntrueReplay:
+        """Returns the error for a replay on all sources that was ended before it sent a request of the
+        baseline. ``cut``: why it was ended."""
+        return UntrueReplay(
+            f"request {found.number} to a model was not sent in a replay on all sources: "
+            f"{shortened(found.clause, 600)}; {cut}"
+        )
+
+    def lacks(self, found: Difference, tools: Sequence[str]) -> UntrueReplay:
+        """Returns the error for a replay whose request lacks words that the baseline's has, after
+        ``tools`` had run in the baseline that do not run in replays."""
+        named_tools = ", ".join(map(repr, tools))
+        return UntrueReplay(
+            f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
+            f"{shortened(found.clause, 600)}. Before it, {BASELINE} ran {named_tools}, which no replay "
+            "runs: what a tool writes besides its result, as to a store, a context or an attribute, is "
+            "missing there. Let the tool return what is new, and other code take it from the result (in "
+            "LangGraph, by a Command); or, if running it again does no harm, name the one that writes: "
+            f"safe_tools=[{tools[0]!r}]. Where no tool writes it, the application may keep it from run "
+            f"to run: {self.ways_out[0].lower()}{self.ways_out[1:]}. {IGNORE}"
         )
 
     def repeats_otherwise(self, found: Difference, kept: Sequence[Source]) -> StateShared:

@@ -67,12 +67,11 @@ class Replays(Generic[Item]):
         self.fidelity.doubt = self.fidelity.doubt or of_results or in_place
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """Makes one replay on ``kept`` through the application's sync interface; returns its answer."""
+        """Makes one replay on ``kept`` by the application's sync interface; returns its answer."""
         with self._naming_what_is_left(), self.state.turn([source.id for source in kept]):
             with self.state.alone.noticing(), self._replaying(kept) as run, self._ending(run) as got:
                 got.append(self.application.run(self._case_of(run), kept))
-            # All runs may return and change one and the same object. The output is therefore read before
-            # another replay may begin.
+            # All runs may return and change one object, so it is read before another replay begins.
             return self._checked(got, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
@@ -105,8 +104,7 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _replaying(self, kept: Sequence[Source]) -> Generator[Participation, None, None]:
-        # A module with a retriever or a store may have been imported since the last replay. Its classes
-        # need the patches too.
+        # A module with a retriever or a store may have been imported since. It needs the patches too.
         self.application.interception.wrap_loaded_classes()
         served = self.captured.in_place(kept, self.exposure.units)
         gate, copies = Serving(self.captured, served), self.first.state.of_a_replay()
@@ -135,8 +133,7 @@ class Replays(Generic[Item]):
                 self.fidelity.failed = failed.reason
             raise
         finally:
-            # No other run may contain a text of this replay, even if this replay failed. Its texts are
-            # therefore stored in any case.
+            # No other run may contain a text of this replay, even if this replay failed.
             texts.note(maker, run)
 
     def _choice(self, kept: Sequence[Source]) -> Hashable:
@@ -243,10 +240,13 @@ class Replays(Generic[Item]):
     ) -> Answer:
         """Checks a replay that was ended at a tool call, and returns its calls so far. ``cut``: why it
         was ended."""
+        is_all = self._choice(kept) == EVERYTHING
+        if is_all and self.first.ends_at is None:
+            self.fidelity.failed = cut
         answer = cut_answer(run, self.manner, cut)
         if serving.refused is None and not serving.served:
             raise unusable(cut, run.watch, passing=False)
-        if self.first.ends_at is not None and self._choice(kept) == EVERYTHING:
+        if is_all and self.first.ends_at is not None:
             self._compare(run)
         checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
         self.fidelity.check(run, answer, kept)
@@ -269,7 +269,7 @@ class Replays(Generic[Item]):
     def _compare(self, run: Participation) -> None:
         try:
             self.fidelity.compare(run)
-        except StateShared as error:
+        except UntrueReplay as error:
             if self.exposure.held_out and not self.fidelity.remembered:
                 # The baseline retrieved the held-out sources, and the replay did not get them. They are
                 # the likely cause of the difference, so the error names them.

@@ -14,6 +14,7 @@ from .bounds import Bound, ReplayEnded
 from .conversation import Conversation
 from .copies.state import State
 from .executed_calls import ExecutedCall, ResultSources, ToolOutcome
+from .isolation.acts import Acts
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
 from .isolation.whereabouts import executing, run_here
@@ -46,7 +47,7 @@ class Participation:
     executed: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
     """The tool calls for which a tool really ran."""
     inside: list[ExecutedCall] = field(default_factory=list[ExecutedCall])
-    """The tool calls by other tools in the baseline, if these other tools do not run in replays."""
+    """The baseline's tool calls by other tools that do not run in replays."""
     calls: CallsOfRun = field(default_factory=CallsOfRun)
     """The tool calls in the models' replies."""
     unexecuted_tools: frozenset[str] = frozenset()
@@ -64,7 +65,7 @@ class Participation:
     """The request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run."""
     prompts: PromptEditing | None = None
     asked: PromptEditing | None = None
-    """Edits the requests; ``asked`` does so where parts of prompts are no sources."""
+    """Edits the requests; ``asked`` where parts of prompts are no sources."""
     prompt_sources: Any = None
     """The sources in the model requests of a baseline."""
     takes_results: bool = False
@@ -78,6 +79,8 @@ class Participation:
     stray: set[str] = field(default_factory=set[str])
     """The tools that were called in threads of which it is unknown to which run they belong."""
     retrieving_tools: set[str] = field(default_factory=set[str])
+    acts: Acts = field(default_factory=Acts)
+    """The object that records what tools do; replays share that of the baseline."""
     traced: bool = True
     muted: bool = False
     """True if the run's prints are hidden."""
@@ -122,8 +125,7 @@ class Participation:
 
     @property
     def unexecuted(self) -> list[MadeCall]:
-        """Returns the calls in the models' replies for which no recorded tool ran, although code of the
-        application may have run for them."""
+        """Returns the calls in the models' replies for which no recorded tool ran; other code may."""
         return self.calls.unexecuted([*self.executed, *self.inside])
 
     @property
@@ -138,13 +140,11 @@ class Participation:
 
     @property
     def has_all_sources(self) -> bool:
-        """Returns True iff an estimate may stop the run now: the run has retrieved, and no later result
-        of a tool or reply of a model has to be recorded."""
+        """Returns True iff an estimate may stop the run now, as nothing later has to be recorded."""
         return bool(self.retrievals) and not self.takes_results and self.conversation is None
 
     def note_search(self, made: int) -> None:
-        """Calls the functions in ``before_search``. Raises an error if the replay now exceeds its limit
-        of searches. ``made``: the number of searches of the run, including this one."""
+        """Calls ``before_search``. Raises an error if a replay has made too many searches (``made``)."""
         self.tool_record.tools.made.settle()
         for callback in self.before_search:
             callback()
@@ -216,8 +216,7 @@ def has_run() -> bool:
 
 
 def run_begun() -> Participation | None:
-    """Returns the run in which the current context, thread or task began, also after the run has ended;
-    None outside of runs."""
+    """Returns the run in which the current context began, even if it has ended; None outside of runs."""
     return _participation.get() or run_here()
 
 
@@ -277,6 +276,8 @@ def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
         with nullcontext() if run is None else executing(run):
             yield
     finally:
+        if run is not None and used is not None and used.outcome is None:
+            run.acts.end_call(name, used.at, moment())
         call_in_use.reset(call)
         tools_in_use.reset(token)
 

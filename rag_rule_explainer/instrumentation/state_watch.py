@@ -44,6 +44,7 @@ class StateWatch:
         self._application = application
         self._steady = steady
         self._held: Holdings | None = None
+        self._reading: Holdings | None = None
         self._by_chance: str | None = None
         self._replays = 0
         self._has_been_other = False
@@ -179,6 +180,8 @@ class StateWatch:
         self.leftovers.look(before)
         is_missed = self.leftovers.is_after_the_run
         reading = before if self._tools is None else Holdings(self._application, self._tools)
+        # If objects were left out of it, code that may run in replays may reach them.
+        self._reading = reading if reading.complete else before
         self.lasting.begin(before, reading, self.contexts.kept, is_missed=is_missed)
         return before
 
@@ -194,7 +197,7 @@ class StateWatch:
             return (bool(key) and is_a_sources_own(key)) or self._steady.is_ignored(place)
 
         start, emptied = self.leftovers.before, self.lasting.emptied
-        found(first_made(start, before, after, is_harmless, emptied))
+        found(first_made(start, self._reading or before, after, is_harmless, emptied))
         counted(deciding(before, after, self._steady.is_ignored))
 
     def lasting_state(self) -> Left | None:

@@ -1,10 +1,15 @@
 """Tools that write state: no tool runs again, so it matters only where something else reads it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import Explanation, ToolCall, calls_tool
@@ -85,3 +90,102 @@ def test_state_that_other_code_reads_is_doubted() -> None:
 def test_state_of_a_tool_that_may_run_is_doubted() -> None:
     assert "self.sent" in doubt(explained(Writing(), safe_tools=["send_mail"]))
     assert "self.sent" in doubt(explained(Writing(), on_new_tool_call="live"))
+
+
+class Cached:
+    """What many clients of services are: it counts its requests, and keeps what it got."""
+
+    def __init__(self) -> None:
+        self.cache: dict[str, str] = {}
+        self.requests = 0
+
+    def get(self, path: str) -> str:
+        self.requests += 1
+        if path not in self.cache:
+            self.cache[path] = BILL
+        return self.cache[path]
+
+
+BILL = "Please pay the bill of Ann."
+Fetch = Callable[[], str]
+
+
+def of_a_client() -> Fetch:
+    client = Cached()
+    return lambda: client.get("inbox")
+
+
+def of_a_counter() -> Fetch:
+    number = [0]
+
+    def poll() -> str:
+        number[0] += 1
+        return BILL if number[0] else "nothing"
+
+    return poll
+
+
+def of_an_iterator() -> Fetch:
+    replies = iter([BILL, "never"])
+    return lambda: next(replies)
+
+
+class Polling(BaseChatModel):
+    """Reads the inbox, and pays where it holds a bill."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "polling"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        results = [each for each in messages if isinstance(each, ToolMessage)]
+        number = len(results)
+        told = " ".join(each.text for each in results)
+        name = "inbox" if not number else "pay" if "bill" in told and "paid" not in told else ""
+        made: Any = [{"name": name, "args": {}, "id": f"{number}"}] if name else []
+        message = AIMessage("" if made else "All of it is done.", tool_calls=made)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def polling(fetch: Fetch, *middleware: Any) -> Explanation:
+    @tool
+    def inbox() -> str:
+        """Read the inbox."""
+        return fetch()
+
+    @tool
+    def pay() -> str:
+        """Pay."""
+        return "It is paid."
+
+    agent: Any = create_agent(Polling(), [inbox, pay], middleware=middleware)
+    explainer = RuleExplainer(agent, calls_tool("pay"), source_kinds=["tools"], replay_of="next_action")
+    return explainer.explain({"messages": [("user", PROMPT)]})
+
+
+@pytest.mark.spread(fast="each")
+@pytest.mark.parametrize("make", [of_a_client, of_a_counter, of_an_iterator])
+def test_state_that_only_a_tool_reaches_is_no_doubt(make: Callable[[], Fetch]) -> None:
+    """Other code has variables of the same names, such as ``number`` and ``cache``."""
+    explanation = polling(make())
+    assert not explanation.warnings
+    assert {each.sources for each in explanation.rules} == {("inbox #1",)}
+    assert all(each.proved for each in explanation.rules)
+
+
+class OfACache(AgentMiddleware):
+    """Code beside the tool that goes by what the tool's client keeps."""
+
+    def __init__(self, client: Cached) -> None:
+        self.client = client
+
+    def before_model(self, state: Any, runtime: Any) -> Any:
+        return {"jump_to": "end"} if len(self.client.cache) > 9 and is_less(state) else None
+
+
+def test_state_of_a_client_that_other_code_reads_is_doubted() -> None:
+    client = Cached()
+    assert "cache" in doubt(polling(lambda: client.get("inbox"), OfACache(client)))

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from ..run_context import inside_retrieval, participation
+from .acting import note_event
 from .isolating import current_state
 from .other_processes import FORKING, check_fork
 
@@ -60,6 +61,7 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
         if event in _OPENING and not isinstance(given[0], int) and not _by_a_memory():
             run.read.add(os.fsdecode(given[0]))
         run.outside.take(event, given)
+        note_event(run, event, given, sys._getframe(1))  # pyright: ignore[reportPrivateUsage] -- there is no public way to read the caller's frame
     except Exception:  # noqa: S110 -- an error of the hook would be raised in the application
         pass
     finally:

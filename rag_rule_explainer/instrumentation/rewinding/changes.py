@@ -156,7 +156,7 @@ class Changes:
         ]
 
     def _apart(self) -> set[int]:
-        return {*things_in(self._isolated()), *self._of_tools_at_rest()}
+        return {*things_in(self._isolated()), *self.of_tools_at_rest()}
 
     def _is_left_alone(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff the user ignores changes of this name in a part of an object. Its value is
@@ -164,7 +164,7 @@ class Changes:
         path = [*filter(None, (name, *kept.node.names())), _name_of_holder(kept)]
         return self._is_harmless(self._place(kept, name)) or self._is_harmless(".".join(path[::-1]))
 
-    def _of_tools_at_rest(self) -> frozenset[int]:
+    def of_tools_at_rest(self) -> frozenset[int]:
         """Returns the ``id()`` of each object that is reachable only through functions of tools that no
         replay runs."""
         if self.tools is not None and self._of_tools is None:

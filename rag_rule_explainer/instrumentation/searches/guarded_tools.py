@@ -9,9 +9,9 @@ recorded, and replays get this result. Other threads of the process call the fun
 import inspect
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import getattr_static
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary, WeakSet, ref
@@ -21,7 +21,7 @@ from ...tool_calls import ToolCall
 from ..copies.guarded_code import CodeGuards
 from ..executed_calls import ToolOutcome
 from ..late_calls import in_its_run, late_use
-from ..requests.tools_in_use import tools_in_use
+from ..requests.tools_in_use import functions_in_use, tools_in_use
 from ..run_context import Participation, inside_retrieval, participation, run_begun
 from ..tool_replay import UsedTool
 from .functions_of_tools import functions_in, is_call_of
@@ -92,6 +92,18 @@ class ToolGuards:
         self._guard_kind(cast("type[Any]", type(tool)))
         for name in self.attributes:
             self._guard(held.get(name), known, self.name_of)
+
+    def work_of(self, tool: object) -> list[object]:
+        """Returns what does the work of a tool: the functions that it holds, and methods of its class if
+        that is the user's. A function that is a tool itself is returned unchanged."""
+        root = self.root()
+        if root is None or not isinstance(tool, root):
+            return [tool]
+        held: Mapping[str, Any] = object.__getattribute__(tool, "__dict__")
+        methods = self.methods if is_users(type(tool).__module__) else ()
+        own = (getattr_static(tool, name, None) for name in methods)
+        bound = (MethodType(each, tool) for each in own if isinstance(each, FunctionType))
+        return [*(held.get(name) for name in self.attributes), *bound]
 
     def restore(self) -> None:
         """Restores all functions."""
@@ -237,16 +249,11 @@ class _Quietly:
 
     @contextmanager
     def _inside(self) -> Generator[None, None, None]:
-        token = _within.set((*_within.get(), self.name))
+        token = functions_in_use.set((*functions_in_use.get(), self.name))
         try:
             yield
         finally:
-            _within.reset(token)
-
-
-_within: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_within_functions", default=())
-"""The names of the tools whose functions are running now because they were called directly, not through
-their tools."""
+            functions_in_use.reset(token)
 
 
 class _Unbound(NamedTuple):
@@ -276,7 +283,7 @@ def _with_subclasses(root: type) -> Iterator[type]:
 def _is_let_through(run: Participation, found: Collection[tuple[_Owner, Any]]) -> bool:
     """Returns True iff a function runs as it is: it is no tool's, or its tool is running or may run."""
     names = {each.name(tool) for each, tool in found}
-    running = {*tools_in_use.get()[-1:], *_within.get()}
+    running = {*tools_in_use.get()[-1:], *functions_in_use.get()}
     return not names or not names.isdisjoint(running) or _may_run(run, found, names)
 
 
@@ -286,7 +293,7 @@ def _may_run(run: Participation, found: Collection[tuple[_Owner, Any]], names: C
     replay = run.tool_replay
     if replay is None or replay.on_new == "live":
         return replay is not None
-    running = {*tools_in_use.get(), *_within.get(), *names}
+    running = {*tools_in_use.get(), *functions_in_use.get(), *names}
     made = run.tool_record.tools.made
     return not running.isdisjoint(replay.safe) or any(
         replay.retrieves(each.name(tool), tool, made) for each, tool in found

@@ -6,7 +6,15 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from ..shared_state.statements import Statements
-from .wording import Purpose, form_apart_from, is_about, phrases_of, purpose_of, unescaped
+from .wording import (
+    Purpose,
+    form_apart_from,
+    is_about,
+    is_sending,
+    phrases_of,
+    purpose_of,
+    unescaped,
+)
 
 _FIRST_WORDS = 40
 _MOST = 65_536
@@ -90,6 +98,27 @@ class ServiceCall:
         """Returns True iff the call sends one of the waiting requests to a model."""
         said = " ".join(re.findall(r"\w+", unescaped(self._text).casefold()))
         return any(_is_mostly_in(each, said) for each in self.waiting)
+
+    @property
+    def line(self) -> str:
+        """Returns the method and the path of a request by HTTP; empty for other protocols."""
+        http = _HTTP.match(self.data)
+        return "" if http is None else f"{http[1].decode()} {http[2].decode('latin-1').partition('?')[0]}"
+
+    @property
+    def act(self) -> str:
+        """Returns the name of a call that may change something, as at the service or for people, such as
+        "POST /mails"; empty if it only reads, reports or asks a model. A call of an unknown kind counts
+        as one that changes something."""
+        if self.is_encrypted or self.is_a_models:
+            return ""
+        method, _, path = self.line.partition(" ")
+        if method:
+            purpose, name = self._purpose_in_http(method, path)
+            only_reads = purpose is Purpose.READS and not is_sending(method, path)
+            return "" if only_reads or purpose is Purpose.WATCHES else name
+        effects = self.effects(frozenset())
+        return effects.name if effects.writes or effects.form is not None else ""
 
     @property
     def _text(self) -> str:

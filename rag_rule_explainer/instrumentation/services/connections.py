@@ -4,10 +4,12 @@ import pickle
 import re
 import socket
 import sys
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
 from ..copies.patching import Interception
+from ..isolation.acting import note_sent
 from ..run_context import Participation, inside_retrieval, participation
 from .calls import ServiceCall
 
@@ -57,7 +59,9 @@ def _note(connection: Any, data: Any, address: str = "") -> None:
     try:
         address = address or _address_of(connection)
         if address:
-            run.outside.sent(connection, _call_of(run, address), _bytes_of(data))
+            call, sent = _call_of(run, address), _bytes_of(data)
+            run.outside.sent(connection, call, sent)
+            note_sent(run, connection, replace(call, data=bytearray()), sent)
     except Exception:  # noqa: S110 -- recording must not make the application's own call fail
         pass
 

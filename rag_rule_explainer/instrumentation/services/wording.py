@@ -55,6 +55,11 @@ _WATCHES = frozenset(
 """Words for services that observe an application. Their replies have no influence on the application."""
 _OF_TRACES = re.compile(r"/runs(/(batch|multipart)|/[\da-f-]{36})?$|/capture/?$")
 """Matches the end of an address to which traces are sent, such as "/runs/batch"."""
+_SENDS = frozenset(
+    {"send", "post", "publish", "notify", "submit", "pay", "transfer", "book", "cancel", "delete"}
+)
+"""Words in an address which show that a request that is not a GET reaches people, or changes things, even
+if other words in the address look as if it only reads."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _IN_TEXT = re.compile(r"\w+")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -97,6 +102,14 @@ def purpose_of(method: str, path: str, host: str = "") -> Purpose:
         if words & _WRITES or (words & _KEEPS and not only_asks and path != "/v1/messages"):
             return Purpose.WRITES
     return Purpose.READS if only_asks or path == "/v1/messages" else Purpose.UNKNOWN
+
+
+def is_sending(method: str, path: str) -> bool:
+    """Returns True iff the last two parts of an address show that a request reaches people or changes
+    something, as "POST /chat.postMessage" does. A GET or HEAD does not."""
+    parts = [each for each in path.partition("?")[0].split("/") if each][-2:]
+    only_asks = method in {"GET", "HEAD", "OPTIONS", "CONNECT"}
+    return not only_asks and any(_SENDS & _words(each) for each in parts)
 
 
 def _words(text: str) -> frozenset[str]:

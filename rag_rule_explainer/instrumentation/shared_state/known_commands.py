@@ -53,6 +53,14 @@ SHELLS = _names("sh bash dash zsh ksh ash")
 STARTING = _names("builtin command env ionice nice nohup setsid stdbuf time timeout")
 """Commands that run another command, which is in their arguments, such as ``timeout 5s grep ...``."""
 
+WRITING = _names(
+    """
+    chmod chown cp csplit ffmpeg gunzip gzip install ln magick mkdir mkfifo mv qpdf rm rmdir split sqlite3
+    tar tee touch truncate unlink unzip xz zip zstd -delete -i -o --in-place --output
+    """
+)
+"""Commands, and options of commands, that write or remove files."""
+
 KEYWORDS = _names("if then else elif fi for do done while until case esac in { } ! [[ ]] function")
 """Keywords of the shell that may precede a command, as in ``if grep ...``."""
 

@@ -205,6 +205,8 @@ class Lasting:
         code may run in replays."""
         written = {place_of(each)[0] for each in writes_in(after)}
         for held, name, value in changed_values(self.before, after, after.is_in_users_or_models):
+            if reading.complete and reading.of(held.thing) is None:
+                continue  # only code reaches it that does not run in replays
             known = self.before.of(held.thing)
             label = name if not is_collection(held.thing) else held.name
             was = next((old for known, old in known.plain if known == name), None) if known else None

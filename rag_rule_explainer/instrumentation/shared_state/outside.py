@@ -74,7 +74,7 @@ class OutsideOfRun:
         self.all.services.sent(connection, self.run.number, call, data)
 
     def _take(self, event: str, given: tuple[Any, ...]) -> None:
-        path = _path(given[0])
+        path = told_path(given[0])
         if path is None:
             return
         if event in {"os.putenv", "os.unsetenv"}:
@@ -89,9 +89,9 @@ class OutsideOfRun:
         cannot be observed, but the arguments of the process often name them or their folders. ``event``,
         ``given``: the audit event that announces the process, and the arguments of the event."""
         files, environment = self.all.files, given[3] if event == "subprocess.Popen" else None
-        folder = _path(given[2]) if event == "subprocess.Popen" else None
+        folder = told_path(given[2]) if event == "subprocess.Popen" else None
         told = given[0] if event == "os.system" else given[1]
-        program = "" if event == "os.system" else _path(given[0]) or ""
+        program = "" if event == "os.system" else told_path(given[0]) or ""
         reach = reach_of(program, told, folder)
         if reach.unknown:
             files.started(reach.unknown, self.run)
@@ -107,13 +107,13 @@ class OutsideOfRun:
     def _take_file(self, event: str, path: str, given: tuple[Any, ...]) -> None:
         files = self.all.files
         if event == "open":
-            files.opened(path, self.run, **_ways(given[1], given[2]))
+            files.opened(path, self.run, **ways_of(given[1], given[2]))
         elif event == "sqlite3.connect":
             files.connected(path, self.run)
         elif event == "os.rename":
             files.moved(path, os.fsdecode(given[1]), self.run)
         elif event in {"os.remove", "os.rmdir"}:
-            files.removed(_in_folder(path, given[1]), self.run)
+            files.removed(in_folder(path, given[1]), self.run)
         elif event in {"os.chmod", "os.utime", "os.truncate"}:
             files.set_for(path, self.run)
         elif event in {"os.mkdir", "os.symlink", "os.link"}:
@@ -125,14 +125,14 @@ class OutsideOfRun:
             files.listed(path, self.run)
 
 
-def _path(given: object) -> str | None:
+def told_path(given: object) -> str | None:
     """Returns the path as text; None for a file descriptor, and for anything else that is not a path."""
     if isinstance(given, (str, bytes)):
         return os.fsdecode(given)
     return str(given) if isinstance(given, PurePath) else None
 
 
-def _in_folder(path: str, descriptor: object) -> str:
+def in_folder(path: str, descriptor: object) -> str:
     """Returns the full path of a file that is named relative to an open folder. ``shutil.rmtree`` names
     files in this way. Returns an empty text if the path of the folder cannot be found.
 
@@ -147,7 +147,9 @@ def _in_folder(path: str, descriptor: object) -> str:
         return ""
 
 
-def _ways(mode: object, flags: object) -> dict[str, bool]:
+def ways_of(mode: object, flags: object) -> dict[str, bool]:
+    """Returns how a file is opened: whether it is read, written, written as a whole, or added to.
+    ``mode``, ``flags``: the arguments of the audit event."""
     if isinstance(mode, str):
         return {
             "reads": not set("wax") & set(mode) or ("a" in mode and "+" in mode),
