@@ -229,9 +229,18 @@ def note_reply(key: Hashable, raw: Any, said: Said) -> None:
         run.conversation.note(key, raw, said)
 
 
+def note_failure(key: Hashable, error: Exception) -> None:
+    """Records the error that a model raised for a request of the current run, if replays get recorded
+    replies. ``key``: identifies the request."""
+    run = participation()
+    if run is not None and run.conversation is not None:
+        run.conversation.note_failure(key, error)
+
+
 def recorded_reply(key: Hashable) -> Any:
     """Returns the recorded reply that the request with this key gets in the current replay; None if the
-    request is to be sent to the model."""
+    request is to be sent to the model. Raises the error that the model raised in the baseline, if there
+    is one in place of the reply."""
     run = participation()
     if run is None or run.conversation is None:
         return None

@@ -19,18 +19,28 @@ class NotedReply(NamedTuple):
     said: Said
 
 
+@dataclass(frozen=True, slots=True)
+class FailedRequest:
+    """A ``FailedRequest`` stands for the reply of a model that raised an error in the baseline, after
+    which the application asked another model. A replay gets the same error."""
+
+    error: Exception
+
+
 @dataclass(slots=True, eq=False)
 class Conversation:
     """A ``Conversation`` records the replies of one run. The number of the request, counted from 0,
     identifies each reply.
 
     ``served``: the recorded replies that the first requests of a replay get instead of being sent; empty
-    in the baseline, where all requests are sent.
+    in the baseline, where all requests are sent. ``failed``: the errors that models raised, by the number
+    of the request.
     """
 
     watch: ModelWatch
     served: Sequence[Any] = ()
     noted: dict[int, NotedReply] = field(default_factory=dict[int, NotedReply])
+    failed: dict[int, Exception] = field(default_factory=dict[int, Exception])
 
     @property
     def exchanges(self) -> Exchanges:
@@ -44,11 +54,20 @@ class Conversation:
         if place is not None:
             self.noted[place] = NotedReply(copied(raw), said)
 
+    def note_failure(self, key: Hashable, error: Exception) -> None:
+        """Records the error that the model raised for the request with this key."""
+        place = self.exchanges.place_of(key)
+        if place is not None:
+            self.failed[place] = error
+
     def reply_to(self, key: Hashable) -> Any:
         """Returns a copy of the recorded reply that the request with this key gets; None if the request
-        is to be sent to the model."""
+        is to be sent to the model. Raises the recorded error if the model failed for this request."""
         place = self.place_served(key)
-        return None if place is None else copied(self.served[place])
+        served = None if place is None else self.served[place]
+        if isinstance(served, FailedRequest):
+            raise served.error.with_traceback(None)
+        return copied(served)
 
     def place_served(self, key: Hashable) -> int | None:
         """Returns the number of the request with this key, counted from 0, if the request gets a recorded
@@ -58,5 +77,7 @@ class Conversation:
 
     @property
     def acted(self) -> NotedReply | None:
-        """Returns the reply to the only request that the replay sends; None if there is no reply yet."""
-        return self.noted.get(len(self.served))
+        """Returns the first reply to a request that the replay sends; None if there is no reply yet. A
+        replay sends several requests if models fail before one replies."""
+        places = [each for each in list(self.noted) if each >= len(self.served)]
+        return self.noted[min(places)] if places else None

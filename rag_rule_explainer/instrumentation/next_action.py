@@ -24,6 +24,7 @@ from .bounds import ReplayEnded
 from .chosen_reply import check_chosen, holds_at_once
 from .conversation import Conversation, NotedReply
 from .executed_calls import ExecutedCall
+from .failed_requests import failed_before
 from .options import Manner
 from .requests.conversations import check_is_whole
 from .requests.exchanges import Exchange, Exchanges
@@ -123,17 +124,20 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
     within = turns[place][0].within
     running = {*first.retrieving_tools, *within}
     before = [each for each in turns[:place] if running.issuperset(each[0].within)]
-    repeated = [*before, turns[place]]
-    if any(noted.raw is None for _, noted in before) or any(
-        noted.raw is _UNREAD for _, noted in repeated
-    ):
+    replies = [*before, turns[place]]
+    if any(noted.raw is None for _, noted in before) or any(noted.raw is _UNREAD for _, noted in replies):
         raise InvalidInput(_NOT_SERVED)
     check_is_whole(turns[place][0])
+    failed = [
+        each for each in failed_before(first, turns[place][0]) if running.issuperset(each[0].within)
+    ]
+    before = sorted([*before, *failed], key=lambda each: each[0].at)
     watch: ModelWatch = WatchedSoFar(
-        Exchanges.only([exchange for exchange, _ in repeated]),
-        [noted.said for _, noted in repeated],
+        Exchanges.only([*(exchange for exchange, _ in before), turns[place][0]]),
+        [noted.said for _, noted in replies],
         first.watch.models,
         first.watch.steps,
+        failed=bool(failed),
     )
     served = tuple(noted.raw for _, noted in before)
     answer, at = with_spent(answers[place], first.watch), turns[place][0].at

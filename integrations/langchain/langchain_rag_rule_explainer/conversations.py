@@ -40,7 +40,8 @@ def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
 
 def _served(run_manager: Any) -> ChatResult | None:
     """Returns the recorded reply to the current request to a model; None if the request must be sent to
-    the model. The reply has no token counts, because its tokens were spent in the baseline."""
+    the model. Raises the recorded error if the model failed for this request. The reply has no token
+    counts, because its tokens were spent in the baseline."""
     reply: ChatGeneration | None = None if run_manager is None else recorded_reply(run_manager.run_id)
     if reply is None:
         return None

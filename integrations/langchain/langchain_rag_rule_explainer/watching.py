@@ -25,6 +25,7 @@ from langchain_core.runnables.config import ensure_config
 from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
+from rag_rule_explainer.instrumentation.beginnings import note_failure
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import EMPTY, Said, fault_of
 from rag_rule_explainer.instrumentation.requests import client_watch
@@ -205,7 +206,10 @@ class Watch(UsageMetadataCallbackHandler):
             return
         self._has_failed = True
         if isinstance(error, Exception):
-            self._streams.end(kwargs.get("run_id"))
+            run_id = kwargs.get("run_id")
+            self._streams.end(run_id)
+            if run_id not in self._apart:
+                note_failure(run_id, error)
 
     def end_streams(self, *, of_this_reader: bool = False) -> None:
         """Records the arrived parts of the streamed replies that the application did not read to their

@@ -132,7 +132,7 @@ def after_earlier_replies(first: Participation, sight: Sight) -> str:
     replies, which every replay gets. Returns an empty text if there are no such replies."""
     if first.action is None or not first.action.served:
         return ""
-    requests = list(first.watch.exchanges)[:-1]
+    requests = [each for each in list(first.watch.exchanges)[:-1] if each.said is not None]
     results = [each.at for each in first.tool_record.noted if _has_sources(first, each)]
     is_in_all = first.prompt_sources is not None and bool(first.prompt_sources.sources)
     count = sum(
