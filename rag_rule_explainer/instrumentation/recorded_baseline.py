@@ -18,6 +18,7 @@ from .requests.marks import texts_of
 from .source_kinds.after_action import (
     came_after_the_action,
     dropped_by_the_application,
+    kinds_without_sources,
 )
 
 Item = TypeVar("Item")
@@ -140,6 +141,7 @@ class RecordedBaseline(Generic[Item]):
         run = self.replays
         yield from came_after_the_action(run.first, run.manner, run.case.question)
         yield from dropped_by_the_application(run.first, run.case.given)
+        yield from kinds_without_sources(run.first, run.manner, run.captured.sources)
 
     def _notes_on_searches(self) -> Iterator[str]:
         captured = self.replays.captured
