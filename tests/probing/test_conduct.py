@@ -1,6 +1,7 @@
 """Kept = delivered = seen, and what happens where it is not so."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -113,7 +114,7 @@ def test_sources_that_are_needed_unseen_are_told_in_the_singular_and_the_plural(
 def test_a_replay_that_retrieved_nothing_missed_the_gate_unless_that_is_accepted() -> None:
     with pytest.raises(ReplayMissedGate, match=r"gate\(...\)"):
         checked(conduct("a"), "ab", [], query=None)
-    answer = checked(conduct("a", on_no_retrieval="accept"), "ab", [], query=None)
+    answer = checked(replace(conduct("a"), on_no_retrieval="accept"), "ab", [], query=None)
     assert (answer.note, answer.delivered) == (NOT_RETRIEVED, ())
 
 
