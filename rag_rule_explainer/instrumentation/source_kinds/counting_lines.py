@@ -76,8 +76,8 @@ _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _END_OF_A_RANGE = -1
 
 
-class Counted(NamedTuple):
-    """A ``Counted`` holds the places of the numbers in a line that count the items of a list
+class CountingNumbers(NamedTuple):
+    """A ``CountingNumbers`` holds the places of the numbers in a line that count the items of a list
     (``counts``). ``is_doubtful``: True if another number may count them too."""
 
     counts: tuple[Place, ...] = ()
@@ -91,7 +91,7 @@ class _Found(NamedTuple):
     """True if the number counts, False if it does not, None if it is unknown."""
 
 
-def counted_in(text: str, line: Place, total: int) -> Counted:
+def counted_in(text: str, line: Place, total: int) -> CountingNumbers:
     """Returns the numbers in a line that count the items of a list. ``line``: the start and end of the
     line in the text; ``total``: the number of items."""
     found = list(_numbers(text[slice(*line)], total))
@@ -102,7 +102,7 @@ def counted_in(text: str, line: Place, total: int) -> Counted:
     sure += [each for each in found if sure and each.counts and each.value > total]
     places = sorted({(line[0] + each.at[0], line[0] + each.at[1]) for each in sure})
     doubtful = any(each.counts is None and each.value in {total, _END_OF_A_RANGE} for each in found)
-    return Counted(tuple(places), doubtful)
+    return CountingNumbers(tuple(places), doubtful)
 
 
 def is_counting(text: str, line: Place, total: int) -> bool:
