@@ -27,5 +27,6 @@ def explainable(answer: Answer, run: Participation, manner: Manner) -> Answer:
     answer, fault = taken_as_answer(answer, run.uncut or run, manner)
     is_empty = said_nothing(answer) and answer.finish_reason != CALLS_ONLY
     if fault or is_empty:
-        raise no_answer(fault or EMPTY)
+        called = answer.calls[-1].name if fault and answer.calls else ""
+        raise no_answer(fault or EMPTY, called)
     return answer

@@ -53,10 +53,12 @@ def application_failed(error: Exception, case: CallInput, retrievals: int) -> Ba
     )
 
 
-def no_answer(fault: str) -> BaselineFailed:
+def no_answer(fault: str, called: str = "") -> BaselineFailed:
     """Returns the error for an answer that cannot be used. ``fault``: the fault in words, such as that a
-    model's reply was cut off."""
-    failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
+    model's reply was cut off. ``called``: the name of the tool that the reply calls in place of an
+    answer; empty if there is none."""
+    hint = f", or ask about the call: calls_tool({called!r}, ...)" if called else ""
+    failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first{hint}")
     # This cause marks the failure as temporary. The baseline is therefore repeated, in the same way as a
     # replay with such a reply.
     failed.__cause__ = UnusableReply(fault, passing=True)

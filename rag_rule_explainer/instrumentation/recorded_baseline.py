@@ -22,6 +22,7 @@ from .source_kinds.after_action import (
     called_by_the_application,
     came_after_the_action,
     dropped_by_the_application,
+    kinds_without_sources,
 )
 
 Item = TypeVar("Item")
@@ -153,6 +154,7 @@ class RecordedBaseline(Generic[Item]):
         run = self.replays
         yield from came_after_the_action(run.first, run.manner, run.case.question)
         yield from dropped_by_the_application(run.first, run.case.given)
+        yield from kinds_without_sources(run.first, run.manner, run.captured.sources)
 
     def _notes_on_searches(self) -> Iterator[str]:
         captured = self.replays.captured

@@ -32,7 +32,7 @@ from .run_context import Participation, check_not_ended
 from .run_failures import failed_reply, failing, unusable
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
-from .source_kinds.after_action import doubts_of_results
+from .source_kinds.after_action import doubts_of_sources
 from .source_kinds.gathering import only_running_tools
 from .starts import Starts
 from .state_watch import StateWatch
@@ -63,8 +63,8 @@ class Replays(Generic[Item]):
         running = only_running_tools(self.first, self.manner)
         self.state.limit_to(running)
         in_place = changed_by_tools(self.first.tool_record.changing - (running or set()))
-        of_results = doubts_of_results(self.first, self.exposure.sight, self.fidelity.steady)
-        self.fidelity.doubt = self.fidelity.doubt or of_results or in_place
+        of_sources = doubts_of_sources(self.first, self.exposure.sight, self.fidelity.steady)
+        self.fidelity.doubt = self.fidelity.doubt or of_sources or in_place
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """Makes one replay on ``kept`` by the application's sync interface; returns its answer."""

@@ -279,10 +279,10 @@ class ApplicationRun(Generic[Item]):
             constant=constant_texts(self.application.texts_in, self.case.given, self._first),
             pinned=self.case.pinned,
             shown=self.application.shown(captured),
-            on_no_retrieval=self.manner.on_no_retrieval,
             others=other_texts(self._first),
         )
-        return replace(exposure, making=self.application.making)
+        accepted = self.manner.on_no_retrieval
+        return replace(exposure, making=self.application.making, on_no_retrieval=accepted)
 
     def replay(self, question: str, kept: Sequence[Source]) -> Answer:
         """Returns the answer of one replay, through the application's sync interface."""

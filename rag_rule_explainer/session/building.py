@@ -52,8 +52,9 @@ _CONSTANT_BESIDE_PINNED = (
     "something else"
 )
 ONE_SOURCE = (
-    "one source was retrieved, so rules can only say whether the answer depends on it: let the retriever "
-    "return more, such as by a larger k, to see which of several it depends on"
+    "one source was found, so rules can only say whether the answer depends on it. Where a retriever "
+    "found it, let the retriever return more, such as by a larger k; where a tool returned it, a list "
+    "has a source for each of its items"
 )
 
 

@@ -1,6 +1,7 @@
 """This module turns the results of a search into the records of an explanation. The results name units
 (sources, or groups of tied ones), and the records name sources. The module makes no probes."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +17,10 @@ from ..rules import Claim, ClaimStatus, RuleKind
 from ..sources import Arrangement, SourceSet
 from .plan import AnyMethod
 from .tracked_search import TrackedSearch
+
+_UP_TO_A_COLON = re.compile(r"((?:(?<!\w)'[^']*'(?!\w)|\"[^\"]*\"|[^:])*).*", re.DOTALL)
+"""Matches a doubt, and in its group what stands before the first colon outside of quotation marks: the id
+of a source, such as 'instructions: Refunds', may have a colon too."""
 
 _MOST_BREAKING = 100
 """A rule with a confidence below 1 lists the subsets on which it breaks, but at most this number of
@@ -132,7 +137,7 @@ class SearchReport:
         return all(self.tracked.voted(self._subset(own)) is not None for own in claim.hangs_on)
 
     def _sampling(self, claim: Claim) -> str:
-        doubt = self.tracked.doubt().partition(":")[0]
+        doubt = _UP_TO_A_COLON.sub(r"\1", self.tracked.doubt())
         return "; ".join(
             filter(None, [doubt, self._tried(claim), loosely_judged([self.judging_warning])])
         )

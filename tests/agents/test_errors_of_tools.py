@@ -23,7 +23,7 @@ from plain_rag_rule_explainer import tool as plain_tool
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, calls_tool
-from rag_rule_explainer.instrumentation.source_kinds.failed_calls import without_text
+from rag_rule_explainer.instrumentation.source_kinds.failed_calls import emptied_error
 from tests.agents.test_counting_texts import Paying
 from tests.integrations.known import omission, retention
 from tests.integrations.llama_index.models import Telling
@@ -177,7 +177,7 @@ class Coded(Exception):
     "error", [ValueError(TEXT), KeyError(TEXT), ToolException(TEXT), OSError(2, TEXT), Coded(TEXT)]
 )
 def test_an_error_without_its_text(error: Exception) -> None:
-    left = without_text(error)
+    left = emptied_error(error)
     assert type(left) is type(error)
     assert "mailbox" not in f"{left} {left!r} {vars(left)}"
     assert getattr(left, "code", 7) == 7
@@ -185,4 +185,4 @@ def test_an_error_without_its_text(error: Exception) -> None:
 
 
 def test_an_error_that_keeps_its_text_has_no_such_copy() -> None:
-    assert without_text(Sealed()) is None
+    assert emptied_error(Sealed()) is None

@@ -125,7 +125,7 @@ def test_results_of_tools_that_are_needed_unseen_are_said_to_be_rewritten() -> N
 def test_a_replay_that_retrieved_nothing_missed_the_gate_unless_that_is_accepted() -> None:
     with pytest.raises(ReplayMissedGate, match=r"gate\(...\)"):
         checked(conduct("a"), "ab", [], query=None)
-    answer = checked(conduct("a", on_no_retrieval="accept"), "ab", [], query=None)
+    answer = checked(replace(conduct("a"), on_no_retrieval="accept"), "ab", [], query=None)
     assert (answer.note, answer.delivered) == (NOT_RETRIEVED, ())
 
 

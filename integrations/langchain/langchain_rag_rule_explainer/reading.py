@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 from langchain_core.load.serializable import Serializable
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.messages.ai import UsageMetadata
 from pydantic import BaseModel
 
@@ -69,8 +69,10 @@ def answer_in(output: Any) -> Answer:
     if isinstance(found, str):
         return Answer(found)
     usage = found.usage_metadata if isinstance(found, AIMessage) else None
+    # A tool with ``return_direct`` that finds nothing has answered, and a list is shown as JSON.
+    is_nothing = isinstance(found, ToolMessage) and cast("Any", found).content == []
     return Answer(
-        _text_of(found),
+        "[]" if is_nothing else _text_of(found),
         usage=tokens([usage]) if usage else None,
         finish_reason=found.response_metadata.get("finish_reason"),
     )

@@ -90,7 +90,6 @@ class ExposureChecks:
         constant: Iterable[str] = (),
         pinned: Iterable[str] = (),
         shown: Iterable[str] = (),
-        on_no_retrieval: OnNoRetrieval = "error",
         others: Mapping[str, Sequence[str]] | None = None,
     ) -> "ExposureChecks":
         """Returns the checks for a baseline that retrieved ``sources`` and sent ``requests``.
@@ -106,8 +105,8 @@ class ExposureChecks:
         if not seen:
             actual = scope if scope == "given" else "retrieved"
             note = (SEEING_UNKNOWN,)
-            return cls(actual, tuple(sources), (), note, sight, on_no_retrieval, all_requests=requests)
-        checks = partial(cls, on_no_retrieval=on_no_retrieval, requests=requests, all_requests=requests)
+            return cls(actual, tuple(sources), (), note, sight, all_requests=requests)
+        checks = partial(cls, requests=requests, all_requests=requests)
         known = sight.glued_in(requests).union(shown)
         unrecognised = (sight.recognisable - seen).intersection(known)
         unseen = (sight.recognisable - seen - unrecognised).difference(pinned)

@@ -105,8 +105,12 @@ class Authorship:
         ``sources``: the ids of the sources that the run got; None for the baseline. ``made``: texts that
         the run produced besides model replies, such as results of tools.
         """
+        made = list(made)
         own, strange = self._words_in(answer, made)
-        if not own or self._is_said(answer, own, exchanges):
+        # A result of a tool may be the answer, as of a tool with ``return_direct``.
+        line = reading_of(answer.text).line
+        is_result = any(reading_of(each).line == line for each in made)
+        if not own or is_result or self._is_said(answer, own, exchanges):
             return
         replies = tuple(self.steady(each.said) for each in exchanges if each.said is not None)
         ids = None if sources is None else tuple(sources)

@@ -22,7 +22,7 @@ SHORTEST = (3, 12)
 """A text with at least this many words and this many characters is not in a different text by chance."""
 
 Stretch = tuple[str, ...]
-Others = Mapping[str, Sequence[str]]
+_OtherTexts = Mapping[str, Sequence[str]]
 
 # In scripts without spaces between words, such as Chinese, each character counts as a word.
 _WORD = compiled_late(
@@ -68,7 +68,7 @@ class Sight:
     """
 
     def __init__(
-        self, sources: Sequence[Source], constant: Iterable[str] = (), others: Others | None = None
+        self, sources: Sequence[Source], constant: Iterable[str] = (), others: _OtherTexts | None = None
     ) -> None:
         always = self._always = [_all_words(text) for text in constant]
         everywhere = {stretch for each in always for words in each for stretch in _stretches(words)}
@@ -99,7 +99,7 @@ class Sight:
         self._owner = {stretch: identity for identity, each in self._own.items() for stretch in each}
         self._read_whole_texts(words, others or {})
 
-    def _read_whole_texts(self, words: Mapping[str, Sequence[str]], others: Others) -> None:
+    def _read_whole_texts(self, words: Mapping[str, Sequence[str]], others: _OtherTexts) -> None:
         spoken = [list(map(_line, each)) for each in (*self._read.values(), *self._always)]
         self._short = {
             identity: _line(of)

@@ -17,20 +17,23 @@ from ...explanation.wording import few_of
 from ...predicates.only_calls import reads_only_calls
 from ...printable import printable, shortened
 from ...probing.wholeness import Said
+from ...sources import Source
 from ...verdicts import Answer
 from ..chosen_reply import holds_at_once
 from ..doubts import pattern_of
 from ..executed_calls import NotedResult
 from ..options import Manner
+from ..recording.serving import SOURCE_KIND
 from ..requests.source_recognition import Request, Sight
 from ..requests.volatile import Steady
 from ..run_context import Participation
+from .kinds import SourceKind
 from .prompt_sources import SPEAKING
 from .tool_sources import ToolSources
 
 _AFTER = (
-    "{named} came after the action of the first run and did not lead to it there; in runs without other "
-    "sources they may. replay_of='next_action' leaves them out"
+    "{named} came after the action of the first run and did not lead to it there; that may be otherwise "
+    "in runs without other sources. replay_of='next_action' leaves out what came after it"
 )
 _REPEATED = (
     "fidelity not checked: replies of the model before the explained action repeat {named}, and every "
@@ -47,6 +50,16 @@ _BY_THE_APPLICATION = (
     "perhaps because of an earlier one, which every replay was given as recorded; replay_of='whole_run' "
     "shows what led to it"
 )
+_WITHOUT = "no source of the kind {kind!r} was found, so rules say nothing about this kind: {why}"
+_NO_TURN = "the first request to a model has no earlier message of a user with a reply that {where}"
+_WHY_WITHOUT: dict[SourceKind, str] = {
+    "documents": "nothing was retrieved",
+    "tools": "no tool that counts returned anything",
+    "turns": _NO_TURN.format(where="is in the input"),
+    "memory": _NO_TURN.format(where="the application remembers"),
+    "examples": _NO_TURN.format(where="stands in the prompt"),
+    "instructions": "the first request to a model has no system message",
+}
 _DROPPED = (
     "later requests of the run lack messages of {named}, as the application drops old ones; where it is "
     "not given an omitted turn at all, it may keep another one in its place"
@@ -84,6 +97,18 @@ def dropped_by_the_application(first: Participation, given: object) -> Iterator[
         yield _DROPPED.format(named=few_of(dropped, 120))
 
 
+def kinds_without_sources(
+    first: Participation, manner: Manner, sources: Sequence[Source]
+) -> Iterator[str]:
+    """Yields a note for each kind of sources that the user asked for, and that none of ``sources``
+    has."""
+    found = {str(each.metadata.get(SOURCE_KIND) or "documents") for each in sources}
+    is_told = first.prompt_sources is not None and first.prompt_sources.unvaried
+    for kind in manner.source_kinds:
+        if kind not in found and not (is_told and kind in {"turns", "memory"}):
+            yield _WITHOUT.format(kind=kind, why=_WHY_WITHOUT[kind])
+
+
 def _said_in(value: Any) -> Iterator[str]:
     """Yields the texts of users and models in the messages in a value. The messages must be dicts with a
     "role", as in memories of LlamaIndex."""
@@ -100,10 +125,12 @@ def _said_in(value: Any) -> Iterator[str]:
             yield from _said_in(list(entries.values()))
 
 
-def doubts_of_results(first: Participation, sight: Sight, steady: Steady) -> str:
-    """Returns the first reason why no rule about results of tools can be proved; empty if there is none.
-    ``steady``: has the user's ``ignore`` patterns."""
+def doubts_of_sources(first: Participation, sight: Sight, steady: Steady) -> str:
+    """Returns the first reason why no rule can be proved, as a source was not varied as it should be;
+    empty if there is none. ``steady``: has the user's ``ignore`` patterns."""
     found = first.tool_sources
+    if first.prompt_sources is not None and first.prompt_sources.unvaried:
+        return first.prompt_sources.unvaried
     if isinstance(found, ToolSources) and found.unvaried:
         return _UNVARIED.format(name=repr(found.unvaried[0]))
     several = found.doubtful() if isinstance(found, ToolSources) else ()

@@ -76,8 +76,8 @@ _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _END_OF_A_RANGE = -1
 
 
-class Counted(NamedTuple):
-    """A ``Counted`` holds the places of the numbers in a line that count the items of a list
+class CountingNumbers(NamedTuple):
+    """A ``CountingNumbers`` holds the places of the numbers in a line that count the items of a list
     (``counts``). ``is_doubtful``: True if another number may count them too."""
 
     counts: tuple[Place, ...] = ()
@@ -91,7 +91,7 @@ class _Found(NamedTuple):
     """True if the number counts, False if it does not, None if it is unknown."""
 
 
-def counted_in(text: str, line: Place, total: int) -> Counted:
+def counted_in(text: str, line: Place, total: int) -> CountingNumbers:
     """Returns the numbers in a line that count the items of a list. ``line``: the start and end of the
     line in the text; ``total``: the number of items."""
     found = list(_numbers(text[slice(*line)], total))
@@ -102,7 +102,7 @@ def counted_in(text: str, line: Place, total: int) -> Counted:
     sure += [each for each in found if sure and each.counts and each.value > total]
     places = sorted({(line[0] + each.at[0], line[0] + each.at[1]) for each in sure})
     doubtful = any(each.counts is None and each.value in {total, _END_OF_A_RANGE} for each in found)
-    return Counted(tuple(places), doubtful)
+    return CountingNumbers(tuple(places), doubtful)
 
 
 def is_counting(text: str, line: Place, total: int) -> bool:
@@ -132,7 +132,8 @@ def _numbers(line: str, total: int) -> Iterator[_Found]:
         written = found[0].lower()
         value = int(written) if written.isdigit() else _NUMBER_WORDS.index(written)
         if value >= total:
-            yield _Found(found.span(), value, _counts(line[: found.start()], line[found.end() :]))
+            counts = _counts(line[: found.start()], line[found.end() :], is_one=value == 1)
+            yield _Found(found.span(), value, counts)
 
 
 def _is_list_word(before: str) -> bool:
@@ -140,9 +141,9 @@ def _is_list_word(before: str) -> bool:
     return bool(words) and words[-1].lower() in WORDS_OF_COUNTS - {"a", "at", "by", "in", "page", "pages"}
 
 
-def _counts(before: str, after: str) -> bool | None:
+def _counts(before: str, after: str, *, is_one: bool) -> bool | None:
     """Returns True if a number counts, False if it does not, and None if that is unknown. ``before``,
-    ``after``: the rest of its line."""
+    ``after``: the rest of its line. ``is_one``: True if the number is 1, which has no plural noun."""
     total = _TOTAL.search(before)
     is_total = total is not None and (total["shown"].isdigit() or total["shown"].startswith("_"))
     if _NAMED.search(before[: total.start()] if total is not None and is_total else before):
@@ -154,22 +155,26 @@ def _counts(before: str, after: str) -> bool | None:
     if _CLOSED.fullmatch(after) and not is_total:
         return _closes(before)
     is_first = _WORD.search(before) is None
-    is_of = _OF_A_TOTAL.match(after) is not None or _is_of_a_noun(after, is_first)
+    is_of = _OF_A_TOTAL.match(after) is not None or _is_of_a_noun(after, is_first=is_first, is_one=is_one)
     return True if is_total or (is_introduced and is_of) else None
 
 
-def _is_of_a_noun(after: str, is_first: bool) -> bool:
+def _is_of_a_noun(after: str, *, is_first: bool, is_one: bool) -> bool:
     """Returns True iff a plural noun follows a number, perhaps after other words, as in "3 new mails".
     ``is_first``: True if the number begins the line, which must then end after the noun, or go on as
-    lines about a list do."""
+    lines about a list do. ``is_one``: True if the number is 1, which any word may follow."""
     for number, found in enumerate(_WORD.finditer(after)):
         word = found[0].lower()
         if after[: found.start()].strip(" *_") and number == 0:
             return False
         if word in {"of", "in", "for", "to"} or word in _MEASURES or number > 3:
             return False
-        if word in WORDS_OF_COUNTS or (word.endswith("s") and not word.endswith(("ss", "us", "is"))):
-            return not is_first or _TO_THE_END.match(after[found.end() :]) is not None
+        is_plural = word.endswith("s") and not word.endswith(("ss", "us", "is"))
+        if is_one or is_plural or word in WORDS_OF_COUNTS:
+            if not is_first or _TO_THE_END.match(after[found.end() :]) is not None:
+                return True
+            if not is_one:
+                return False
     return False
 
 

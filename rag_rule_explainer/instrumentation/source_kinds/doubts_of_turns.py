@@ -24,10 +24,10 @@ _HELD: dict[SourceKind, str] = {
         "read it somewhere, and it may be a conversation. It was only left out of requests, and the "
         "application may go by it in other ways. Keep a conversation in a class of the framework, such "
         "as a checkpointer, a chat history or a memory, and examples that never change in a prompt "
-        "template or in a variable of the module; or, if the file that has them never changes, name it: "
-        "ignore=['examples.json']"
+        "template or in a variable of the module{file}"
     ),
 }
+_FILE = "; or, if the file that has them never changes, name it: ignore=[{pattern!r}]"
 _COPIED = (
     "{source!r} was taken out of the messages, but {where} has its text a second time ({text}), so the "
     "application may go by it. Leave the second one out, or, if it has nothing to do with the "
@@ -45,11 +45,12 @@ _UNREADABLE = (
 )
 
 
-def still_held(identity: str, kind: SourceKind) -> str:
+def still_held(identity: str, kind: SourceKind, path: str = "") -> str:
     """Returns a note that an omitted source was removed only from the requests, and that the application
     still has it. ``kind``: "turns" if the source is in the input, "memory" if it is in the application's
-    memory, "examples" if the application reads it elsewhere, such as from a file."""
-    return _HELD[kind].format(source=identity)
+    memory, "examples" if the application reads it elsewhere, such as from a file (``path``)."""
+    file = _FILE.format(pattern=re.escape(path)) if path else ""
+    return _HELD[kind].format(source=identity, file=file)
 
 
 def copied_beside(identity: str, copy: Copy) -> str:

@@ -27,7 +27,7 @@ def shown_failures(failed: Sequence[NotedResult], requests: Iterable[str]) -> It
             yield each
 
 
-def without_text(error: Exception) -> Exception | None:
+def emptied_error(error: Exception) -> Exception | None:
     """Returns an error of the same class with empty texts. Returns None if the class allows no such copy,
     or if the copy still has a text."""
     arguments = tuple("" if isinstance(each, str) else each for each in error.args)

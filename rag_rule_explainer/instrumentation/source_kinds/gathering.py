@@ -14,6 +14,7 @@ from ..copies.copying import described
 from ..executed_calls import NotedResult
 from ..options import CallInput, Manner
 from ..recording.captured import Captured
+from ..recording.serving import SOURCE_KIND
 from ..result_field import ResultField
 from ..run_context import Participation
 from ..tool_replay import ToolReplay
@@ -22,6 +23,7 @@ from .independence import doubted_beside
 from .kinds import SourceKind
 from .prompt_sources import FirstPrompt, PromptSources
 from .tool_sources import ToolSources
+from .unvaried_turns import NOT_CHECKED, unvaried_turns
 
 Item = TypeVar("Item")
 _MOST_ESCAPES = 3
@@ -37,6 +39,10 @@ _NONE_BEFORE = (
     "nothing of the kinds in source_kinds came before the next action that is explained, which is the "
     "reply to request {number} of {of} of the run ({reply}): it is the first that meets the condition, "
     "or one of several. Name a later action, such as by calls_tool with arguments, or leave replay_of out"
+)
+_NONE_AFTER = (
+    "no model was asked after the tools had run, as where a tool has return_direct=True, so no next "
+    "action goes by what they returned; leave replay_of out, and the whole run is explained"
 )
 _UNKNOWN_RUN = (
     "source_kinds and replay_of need a run that is recorded from its beginning, and this run has ended; "
@@ -92,13 +98,18 @@ def _prompt_sources(
             prompts.held[identity] = "turns"
         elif not found.memories.is_constant(texts):
             prompts.held[identity] = "examples"
+            prompts.files[identity] = found.memories.file_with(texts)
     data = {each: prompts.texts_of(each) for each in prompts.held if each in prompts.groups}
     more = {f"config.{name}": entries.get(name) for name in ("configurable", "metadata")}
     if data:
         prompts.beside.update(found.memories.copies_of(data, prompts.asked, more, case.objects))
         given = {"beside": [case.given, case.keywords], **{name: [each] for name, each in more.items()}}
         doubted_beside(prompts, found.memories, given, [*first.state.before.values()], case.objects)
-    return prompts
+    if any(each.metadata[SOURCE_KIND] in {"turns", "memory"} for each in prompts.sources):
+        return prompts
+    requests = [each.text for each in first.watch.requests]
+    unvaried = unvaried_turns(kinds, case.given, first.state.before.values(), requests)
+    return replace(prompts, unvaried=unvaried)
 
 
 def _kind_of(first: Participation, given: Sequence[str], texts: Sequence[str]) -> SourceKind:
@@ -164,7 +175,11 @@ def why_no_sources(
     run."""
     if "documents" in manner.source_kinds:
         return application.why_nothing(retrievals)
-    action = first.action
+    action, prompts = first.action, first.prompt_sources
+    if prompts is not None and prompts.unvaried:
+        return prompts.unvaried.removeprefix(NOT_CHECKED)
+    if action is not None and action.number == action.of and first.tool_record.noted:
+        return _NONE_AFTER
     if action is not None and first.tool_record.noted:
         reply = printable(shortened(action.answer.shown, 120))
         return _NONE_BEFORE.format(number=action.number, of=action.of, reply=reply)

@@ -138,7 +138,8 @@ def _gives_a_place(label: re.Match[str]) -> bool:
     word = (label["word"] or "").lower().split()
     if word:
         return word[-1] in _NUMBERED
-    return bool(label["before"].strip("*= -")) or bool(label["after"])
+    # The numbers in "1: import os" may be those of lines of a file, which say little alone.
+    return bool(label["before"].strip("*= -"))
 
 
 def _ends_for_sure(items: Sequence[str]) -> bool:

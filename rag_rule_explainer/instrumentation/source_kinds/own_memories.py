@@ -85,6 +85,12 @@ class OwnMemories:
         parts = {told(part).squeezed for each in known for part in _FILLED.split(each)}
         return all(_is_made_of(told(text).squeezed, parts) for text in left)
 
+    def file_with(self, texts: Sequence[str]) -> str:
+        """Returns the first file that the run has read and that has one of these texts; empty if there is
+        none."""
+        copies = TurnCopies({"": [text for text in texts if text.strip()]})
+        return next((path for path, _ in self._in_files(copies)), "")
+
     def is_in(self, texts: Sequence[str], content: Any) -> bool:
         """Returns True iff ``content``, such as an input, contains all these texts, in any form."""
         copies = TurnCopies({str(place): [each] for place, each in enumerate(texts) if each.strip()})

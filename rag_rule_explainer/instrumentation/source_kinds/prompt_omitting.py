@@ -78,7 +78,7 @@ class PromptOmitting:
         for identity, kind in sorted(self.known.held.items()):
             is_left = identity in self.taking_out.omitted and self._is_there(identity)
             if is_left and identity not in self.taking_out.constant:
-                self.new_texts.note(still_held(identity, kind))
+                self.new_texts.note(still_held(identity, kind, self.known.files.get(identity, "")))
 
     def check_parameters(self, place: int, parameters: str) -> None:
         """Compares the parameters of a request that gets a recorded reply with those of the request that

@@ -76,6 +76,10 @@ class PromptSources:
     """The ids of the turns that are incomplete in a later request of the baseline."""
     held: dict[str, SourceKind] = field(default_factory=dict[str, SourceKind])
     beside: dict[str, Copy] = field(default_factory=dict[str, Copy])
+    files: dict[str, str] = field(default_factory=dict[str, str])
+    """The file from which the run has read an example, by the id of the example."""
+    unvaried: str = ""
+    """The warning that no turn of the conversation is a source; empty if there is no such turn."""
 
     @classmethod
     def of(

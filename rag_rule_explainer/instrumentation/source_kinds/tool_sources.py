@@ -14,7 +14,7 @@ from ..recording.serving import SOURCE_KIND
 from ..requests.volatile import Steady
 from ..result_field import ResultField
 from .cut_parts import cut_parts_in
-from .failed_calls import without_text
+from .failed_calls import emptied_error
 from .kinds import Omit
 from .own_ids import OwnIds, readable_name
 from .result_fields import fields_left
@@ -259,7 +259,7 @@ class Omitting:
 def _content_of_error(error: Exception) -> ResultContent | None:
     """Returns the text of an error as the content of a result; None if the error cannot be copied without
     its text."""
-    left = without_text(error)
+    left = emptied_error(error)
 
     def put(text: Any) -> Exception | None:
         return error if text else left

@@ -70,5 +70,11 @@ def test_a_number_of_the_same_size_is_in_doubt_where_the_line_does_not_say_what_
     assert counted_in(line, (0, len(line)), 3).is_doubtful
 
 
+@pytest.mark.parametrize("line", ["Found 1 mail:", "You have 1 new mail:", "1 mail found:", "Mails (1):"])
+def test_one_item_has_a_noun_in_the_singular(line: str) -> None:
+    assert with_one_less(line, 1) == line.replace("1", "0")
+    assert not counted_in(line, (0, len(line)), 1).is_doubtful
+
+
 def test_no_number_goes_below_zero() -> None:
     assert [lowered(each, 5) for each in ("3", "Three", "12")] == ["0", "Zero", "7"]

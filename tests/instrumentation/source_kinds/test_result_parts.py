@@ -90,6 +90,7 @@ def row(body: str) -> str:
         ("[1] one\n[2] two\n\n2 results", ["one", "two"], "[1] two\n\n1 results", None),
         ("## Mail 1\na: b\nc\n\n## Mail 2\nd\n", ["a: b\nc", "d"], "## Mail 1\nd\n", None),
         ("Room 1: free\nRoom 2: free", ["Room 1: free\nRoom 2: free"], "", ""),
+        ("1: one\n2: two", ["1: one\n2: two"], "", ""),
         ("[7] one\n[9] two", ["[7] one\n[9] two"], "", ""),
         (
             "Result 1: one\n\nResult 2: two\nSee you.",
