@@ -20,7 +20,7 @@ from .executed_calls import NotedResult, ToolOutcome
 from .forked_children import ForkedChildren
 from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL
-from .result_field import ResultField
+from .result_field import FieldDoubt
 from .shared_state.reaching import FRAMEWORKS
 from .tool_record import ToolRecord
 
@@ -66,7 +66,7 @@ class ResultSources(Protocol):
         self,
         kept: Collection[str],
         deliver: Callable[[Collection[str], bool], None],
-        doubt: Callable[[str, ResultField], None],
+        doubt: FieldDoubt,
     ) -> Omits:
         """Returns an ``Omits`` that removes the omitted sources from the results that one replay gets.
         ``kept``: the ids of the retained sources; ``deliver``: is called with the ids of the retained
