@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ..tool_calls import ToolCall
 from .copies.copying import copied
-from .result_field import ResultField
+from .result_field import FieldDoubt
 
 
 class ToolOutcome(NamedTuple):
@@ -85,7 +85,7 @@ class ResultSources(Protocol):
         self,
         kept: Collection[str],
         deliver: Callable[[Collection[str], bool], None],
-        doubt: Callable[[str, ResultField], None],
+        doubt: FieldDoubt,
     ) -> Omits:
         """Returns an ``Omits`` that removes the omitted sources from the results that one replay gets.
         ``kept``: the ids of the retained sources; ``deliver``: is called with the ids of the retained

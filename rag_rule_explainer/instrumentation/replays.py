@@ -109,10 +109,10 @@ class Replays(Generic[Item]):
         served = self.captured.in_place(kept, self.exposure.units)
         gate, copies = Serving(self.captured, served), self.first.state.of_a_replay()
         run = participation_of(self.application, self.manner, self.state, gate, copies)
-        run.traced = self.manner.trace_replays
-        run.muted = not self.manner.print_replays
+        run.traced, run.muted = self.manner.trace_replays, not self.manner.print_replays
         run.bound = self._bound(run, kept)
         sources, maker, watch = self._choice(kept), named(kept), run.watch
+        gate.has_other_sources = sources != EVERYTHING
         run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)
         texts = self.fidelity.texts
         watch.exchanges.after_reply.append(

@@ -1,7 +1,8 @@
 """This module defines what the result of a tool has beside the content that a model is shown."""
 
 import re
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 STATE_BESIDE_A_LIST = (
     "fidelity not checked: the tool {tool} writes {name} into the state beside a list of items, and it "
@@ -37,3 +38,8 @@ class ResultField(NamedTuple):
         pattern = "r'" + re.escape(self.path_of(tool)).replace("'", "\\'") + "'"
         text = STATE_BESIDE_A_LIST if self.is_state else FIELD_BESIDE_A_LIST
         return text.format(tool=repr(tool), name=repr(self.name), pattern=pattern)
+
+
+FieldDoubt: TypeAlias = Callable[[str, ResultField], None]
+"""A function that is called with the name of a tool, and with a field of a result that a replay got, of
+which it is not known what it is without the omitted items."""

@@ -83,7 +83,7 @@ class Participation:
     """The object that records what tools do; replays share that of the baseline."""
     traced: bool = True
     muted: bool = False
-    """True if the run's prints are hidden."""
+    """``muted`` is True if the run's prints are hidden."""
     stubbed: set[str] = field(default_factory=set[str])
     """The names of the tools whose result was replaced by a stub."""
     made: list[str] = field(default_factory=list[str])
@@ -97,7 +97,7 @@ class Participation:
     trace: TracedExplanation | None = None
     """The object that receives the id of the explained run; None in replays."""
     outside: Audited | None = None
-    """The object that receives the run's use of files and environment variables."""
+    """Receives the run's use of files and environment variables."""
     read: set[str] = field(default_factory=set[str])
     """The files that the run opens, except the files of memories."""
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
@@ -132,9 +132,8 @@ class Participation:
     def retrievals(self) -> int:
         """Returns the number of times that the run obtained something that may contain sources: by a
         search or, if ``takes_results`` is set, from a tool."""
-        gate = self.gate
-        record = self.tool_record
-        results = len(record.noted) + len(record.failed) if self.takes_results else 0
+        gate, record = self.gate, self.tool_record
+        results = len([*record.noted, *record.failed]) if self.takes_results else 0
         results += bool(self.prompts is not None and self.watch.requests)
         return results + (gate.retrievals if isinstance(gate, Recording) else gate.served)
 

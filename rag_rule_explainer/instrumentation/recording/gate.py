@@ -19,7 +19,7 @@ class Gate:
       Always False if the user named retrievers, because only their results count.
     - ``refetching``: changes the results of searches as a change of the corpus would; None to leave them
       unchanged.
-    - ``omits_any``: True if any source is omitted from the run.
+    - ``has_other_sources``: True if the run gets other sources than the baseline, or in another order.
     """
 
     def __init__(self, only: Sequence[object], *, takes_all: bool = False) -> None:
@@ -28,7 +28,7 @@ class Gate:
         self._only = tuple(only)
         self.takes_all = takes_all and not self._only
         self.refetching: Refetching[Any] | None = None
-        self.omits_any = False
+        self.has_other_sources = False
         self._lock = threading.Lock()
 
     def deliver_result(self, ids: Collection[str], is_recorded: bool) -> None:

@@ -60,7 +60,6 @@ class Serving(Gate, Generic[Item]):
         kinds = ((source.id, source.metadata.get(SOURCE_KIND)) for source in captured.others)
         self.results = frozenset(identity for identity, kind in kinds if kind == "tools")
         self._kept = frozenset(ids)
-        self.omits_any = any(source.id not in self._kept for source in captured.sources)
         self._places = {identity: place for place, identity in enumerate(self.order)}
 
     def serve(self, keys: Keys, asked: str = "") -> list[Item] | None:

@@ -15,7 +15,7 @@ from ..executed_calls import NotedResult
 from ..options import CallInput, Manner
 from ..recording.captured import Captured
 from ..recording.serving import SOURCE_KIND
-from ..result_field import ResultField
+from ..result_field import FieldDoubt
 from ..run_context import Participation
 from ..tool_replay import ToolReplay
 from .failed_calls import shown_failures
@@ -191,7 +191,7 @@ def tool_replay_of(
     manner: Manner,
     run: Participation,
     kept: Sequence[str],
-    doubt: Callable[[str, ResultField], None],
+    doubt: FieldDoubt,
 ) -> ToolReplay:
     """Returns the ``ToolReplay`` that answers the tool calls of the replay ``run``. ``first``: the
     baseline; ``kept``: the ids of the retained sources. ``doubt``: is called with each field of a tool's
@@ -201,21 +201,21 @@ def tool_replay_of(
         omitting = first.tool_sources.omitting(kept, gate.deliver_result, doubt)
     running = running_tools(first, manner)
     on_new = manner.on_new_tool_call or "unknown"
-    again = _running_again(first, manner, omits_any=gate.omits_any)
+    again = _running_again(first, manner, is_other=gate.has_other_sources)
     return ToolReplay(first.tool_record, running, manner.safe_tools, on_new, omitting, again)
 
 
-def _running_again(first: Participation, manner: Manner, *, omits_any: bool) -> frozenset[str]:
+def _running_again(first: Participation, manner: Manner, *, is_other: bool) -> frozenset[str]:
     """Returns the names of the tools that run in a replay although the baseline made equal calls of them.
 
-    In a replay without some of the sources, these are all tools that the user named safe: what they read
-    may be other than in the baseline, and what they write may be read. In other replays, they are those
-    that changed an object in the baseline. If only the next action is explained, there are none, because
-    the conversation before it is the recorded one.
+    In a replay on other sources than the baseline's (``is_other``), these are all tools that the user
+    named safe: what they read may be other than in the baseline, and what they write may be read. In
+    other replays, they are those that changed an object in the baseline. If only the next action is
+    explained, there are none, because the conversation before it is the recorded one.
     """
     if first.action is not None:
         return frozenset()
-    return manner.safe_tools if omits_any else manner.safe_tools & first.tool_record.changing
+    return manner.safe_tools if is_other else manner.safe_tools & first.tool_record.changing
 
 
 def running_tools(first: Participation, manner: Manner) -> set[str]:

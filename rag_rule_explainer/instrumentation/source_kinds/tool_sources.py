@@ -12,7 +12,7 @@ from ...tool_calls import ToolCall
 from ..executed_calls import NotedResult, ToolOutcome
 from ..recording.serving import SOURCE_KIND
 from ..requests.volatile import Steady
-from ..result_field import ResultField
+from ..result_field import FieldDoubt, ResultField
 from .cut_parts import cut_parts_in
 from .failed_calls import emptied_error
 from .kinds import Omit
@@ -50,11 +50,6 @@ ContentOf = Callable[[Any], ResultContent]
 """A function from the result of a tool, in the framework's own type, to its content."""
 
 
-Doubt = Callable[[str, ResultField], None]
-"""A function that is called with the name of a tool, and with a field of a result that a replay got, of
-which it is not known what it is without the omitted items."""
-
-
 @dataclass(frozen=True, slots=True)
 class _SplitResult:
     ids: tuple[str, ...]
@@ -62,7 +57,7 @@ class _SplitResult:
     whole: ResultContent
     tool: str
 
-    def left(self, omitted: Collection[int], omit: Omit, doubt: Doubt) -> Any:
+    def left(self, omitted: Collection[int], omit: Omit, doubt: FieldDoubt) -> Any:
         """Returns the result without the parts with these indexes."""
         result = self.whole.put(self.parts.without(omitted, omit))
         if not omitted or not self.whole.fields:
@@ -129,7 +124,7 @@ class ToolSources:
         return cls(tuple(sources), omit, content_of, steady, tuple(unvaried), split)
 
     def served(
-        self, key: str, place: int, kept: Collection[str], doubt: Doubt
+        self, key: str, place: int, kept: Collection[str], doubt: FieldDoubt
     ) -> tuple[Any, tuple[str, ...]] | None:
         """Returns two values for a tool call of the baseline: its result without the omitted sources, and
         the ids of the sources that remain in the result. Returns None if the result has no sources.
@@ -163,7 +158,7 @@ class ToolSources:
         return () if known is None else known.ids
 
     def filtered(
-        self, result: Any, tool: str, kept: Collection[str], doubt: Doubt, own: Collection[str] = ()
+        self, result: Any, tool: str, kept: Collection[str], doubt: FieldDoubt, own: Collection[str] = ()
     ) -> tuple[Any, tuple[str, ...]]:
         """Returns two values for the result of a call that the baseline did not make: the result without
         each part that has the text of an omitted source, and the ids of the retained sources in it. If a
@@ -182,7 +177,7 @@ class ToolSources:
         return _SplitResult((), parts, whole, tool).left(omitted, self.omit, doubt), tuple(delivered)
 
     def made_again(
-        self, key: str, place: int, result: Any, kept: Collection[str], doubt: Doubt
+        self, key: str, place: int, result: Any, kept: Collection[str], doubt: FieldDoubt
     ) -> tuple[Any, tuple[str, ...]] | None:
         """Returns two values for the result of a tool that ran again for a call of the baseline: the
         result without the omitted sources, and the ids of the retained ones in it. Returns None if the
@@ -209,12 +204,12 @@ class ToolSources:
         return _SplitResult((), parts, whole, known.tool).left(every, self.omit, doubt), ()
 
     def omitting(
-        self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None], doubt: Doubt
+        self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None], doubt: FieldDoubt
     ) -> "Omitting":
         """Returns an ``Omitting`` that removes the omitted sources from the results that one replay gets.
         ``kept``: the ids of the retained sources. ``deliver``: is called with the ids of the retained
         sources in each result, and with True iff the baseline had this result. ``doubt``: see
-        ``Doubt``."""
+        ``FieldDoubt``."""
         return Omitting(self, frozenset(kept), deliver, doubt)
 
 
@@ -222,12 +217,12 @@ class ToolSources:
 class Omitting:
     """An ``Omitting`` removes the omitted sources from the results of tools that one replay gets.
     ``kept``: the ids of the retained sources. ``deliver``: is called with the ids of the retained sources
-    in each result, and with True iff the baseline had this result. ``doubt``: see ``Doubt``."""
+    in each result, and with True iff the baseline had this result. ``doubt``: see ``FieldDoubt``."""
 
     sources: ToolSources
     kept: frozenset[str]
     deliver: Callable[[Collection[str], bool], None]
-    doubt: Doubt
+    doubt: FieldDoubt
 
     def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
         """Returns the outcome of a call of the baseline, without the omitted sources. If it has no

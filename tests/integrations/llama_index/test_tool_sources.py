@@ -11,6 +11,8 @@ from llama_index_rag_rule_explainer import RuleExplainer
 from llama_index_rag_rule_explainer.results import result_content
 
 from rag_rule_explainer import Explanation, calls_tool
+from rag_rule_explainer.instrumentation.source_kinds.result_fields import fields_left
+from rag_rule_explainer.instrumentation.source_kinds.result_parts import parts_of_result
 from tests.integrations.known import TEXTS, omission, retention, shown_in
 from tests.integrations.llama_index.models import Telling
 from tests.integrations.llama_index.test_wire import llm_at
@@ -116,3 +118,16 @@ def test_what_a_model_is_shown(result: Any, content: Any, changed: Any, shown: s
     assert found.content == content
     assert found.put(found.content) is result
     assert str(found.put(changed)) == shown
+
+
+def test_an_object_beside_the_text_loses_the_omitted_items_or_is_doubted() -> None:
+    mails = [TEXTS[each] for each in "abc"]
+    for raw, left in (({"found": mails}, {"found": [mails[0], mails[2]]}), ({"urgent": True}, None)):
+        whole = result_content(output(raw, json.dumps(mails)))
+        parts = parts_of_result(whole.content)
+        assert parts is not None
+        found = fields_left(whole.fields, parts, [1], "remove")
+        assert bool(found.doubtful) is (left is None)
+        changed = whole.with_fields(whole.put(parts.without([1], "remove")), found.fields)
+        assert changed.raw_output == left
+        assert json.loads(str(changed)) == [mails[0], mails[2]]
