@@ -132,10 +132,9 @@ class Participation:
     def retrievals(self) -> int:
         """Returns the number of times that the run obtained something that may contain sources: by a
         search or, if ``takes_results`` is set, from a tool."""
-        gate, record = self.gate, self.tool_record
-        results = len([*record.noted, *record.failed]) if self.takes_results else 0
-        results += bool(self.prompts is not None and self.watch.requests)
-        return results + (gate.retrievals if isinstance(gate, Recording) else gate.served)
+        noted = [*self.tool_record.noted, *self.tool_record.failed] if self.takes_results else []
+        results = len(noted) + bool(self.prompts is not None and self.watch.requests)
+        return results + (self.gate.retrievals if isinstance(self.gate, Recording) else self.gate.served)
 
     @property
     def has_all_sources(self) -> bool:

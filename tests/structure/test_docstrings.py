@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -41,16 +42,25 @@ def silent_about_none(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.returns is None:
             continue
-        text, returned = ast.get_docstring(node), ast.unparse(node.returns)
+        text = ast.get_docstring(node)
+        if text is None or "None" in text:
+            continue
+        returned = ast.unparse(node.returns)
         if isinstance(node.returns, ast.Constant):
             returned = str(node.returns.value)
         overrides = any(ast.unparse(each).endswith("override") for each in node.decorator_list)
-        if text is not None and returned.endswith("| None") and "None" not in text and not overrides:
+        if returned.endswith("| None") and not overrides:
             yield node.name
 
 
+@cache
+def trees() -> dict[str, ast.Module]:
+    """All of the product by name, parsed once for all that is looked for."""
+    return {name: ast.parse(file.read_text()) for name, file in FILES}
+
+
 def test_docstrings_begin_with_a_sentence() -> None:
-    found = {name: list(without_a_sentence(ast.parse(file.read_text()))) for name, file in FILES}
+    found = {name: list(without_a_sentence(tree)) for name, tree in trees().items()}
     assert not {name: texts for name, texts in found.items() if texts}
 
 
@@ -69,7 +79,7 @@ def test_a_sentence_is_recognised(code: str, found: int) -> None:
 
 
 def test_docstrings_say_when_none_is_returned() -> None:
-    found = {name: list(silent_about_none(ast.parse(file.read_text()))) for name, file in FILES}
+    found = {name: list(silent_about_none(tree)) for name, tree in trees().items()}
     assert not {name: functions for name, functions in found.items() if functions}
 
 

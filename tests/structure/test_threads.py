@@ -24,8 +24,10 @@ def iterated(node: ast.AST) -> ast.expr | None:
     if isinstance(node, (ast.YieldFrom, ast.Starred)):
         # A list of keys is made in one step; one of pairs is not, since pairs are made one by one.
         return node.value if isinstance(node, ast.YieldFrom) or ".items(" in ast.unparse(node) else None
-    if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in {"map", "islice", "any"}:
-        return node.args[-1] if ast.unparse(node.func) == "map" else node.args[0]
+    if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Name):
+        if node.func.id in {"islice", "any"}:
+            return node.args[0]
+        return node.args[-1] if node.func.id == "map" else None
     return None
 
 
