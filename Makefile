@@ -28,7 +28,7 @@ help:
 	@echo "make coverage  all tests, and what they leave out"
 	@echo "make nightly   random conditions by the hundred thousand, against the definitions of a rule;"
 	@echo "               memories of every kind, planted into every application;"
-	@echo "               all cases of which the slow tests ask one in three;"
+	@echo "               all cases of which the slow tests ask one in six;"
 	@echo "               and all fast tests on the oldest and the newest supported Python"
 	@echo "make waits     the fast tests that wait for something, again and again, on a machine with too little"
 	@echo "               to run them on; ROUNDS=200 is how often"
@@ -75,7 +75,7 @@ lint: $(VENV)/.check
 types: $(VENV)/.check
 	$(RUN)/pyright --project pyproject.toml
 
-# SLOW='--one-in 3' asks each slow test with one in three of its cases, and of what it draws.
+# SLOW='--one-in 6' asks each slow test with one in six of its cases, and of what it draws.
 slow: $(VENV)/.check
 	$(PYTEST) -n auto -q -m slow $(SLOW)
 
