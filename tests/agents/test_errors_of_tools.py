@@ -67,7 +67,7 @@ def told_by_middleware(request: Any, handler: Any) -> Any:
         return ToolMessage(f"It failed: {error}", tool_call_id=call["id"], name=call["name"])
 
 
-RETRIES = ToolRetryMiddleware(max_retries=1, initial_delay=0.01, on_failure="continue")
+RETRIES = ToolRetryMiddleware(max_retries=1, initial_delay=0.01, on_failure="It failed: {}".format)
 
 
 def of_langchain(

@@ -9,7 +9,7 @@ from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import wrap_model_call
 from langchain.tools import ToolRuntime
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langchain_rag_rule_explainer import RuleExplainer
@@ -85,7 +85,7 @@ def forward() -> str:
 def prompted(request: Any, handler: Any) -> Any:
     """The prompt has what the state has."""
     notes = [*(request.state.get("notes") or []), request.state.get("facts") or "no facts"]
-    return handler(request.override(system_message=SystemMessage("Known:\n" + "\n".join(notes))))
+    return handler(request.override(system_prompt="Known:\n" + "\n".join(notes)))
 
 
 @wrap_model_call
@@ -98,7 +98,7 @@ def only_if_urgent(request: Any, handler: Any) -> Any:
 def told_if_urgent(request: Any, handler: Any) -> Any:
     """Tells the model what to do, whatever the tool's message says."""
     told = "Forward this!" if request.state.get("urgent") else "Take your time."
-    return handler(request.override(system_message=SystemMessage(told)))
+    return handler(request.override(system_prompt=told))
 
 
 @wrap_model_call
@@ -113,7 +113,7 @@ def only_if_flagged(request: Any, handler: Any) -> Any:
 def with_artifacts(request: Any, handler: Any) -> Any:
     artifacts = [each.artifact for each in request.messages if isinstance(each, ToolMessage)]
     texts = [each["text"] for listed in artifacts for each in (listed or {"mails": []})["mails"]]
-    return handler(request.override(system_message=SystemMessage("\n".join(["Found:", *texts]))))
+    return handler(request.override(system_prompt="\n".join(["Found:", *texts])))
 
 
 def writing(said: str, **state: Any) -> Any:
