@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langchain_rag_rule_explainer import RuleExplainer
 
-from rag_rule_explainer import Explanation, ToolCall, calls_tool
+from rag_rule_explainer import Explanation, StateShared, ToolCall, calls_tool
 from tests.agents.gullible import GullibleModel
 from tests.agents.mailbox import GOAL, LEAKED, PROMPT, Mailbox, script_of
 
@@ -88,7 +88,9 @@ def test_state_that_other_code_reads_is_doubted() -> None:
 
 @pytest.mark.slow
 def test_state_of_a_tool_that_may_run_is_doubted() -> None:
-    assert "self.sent" in doubt(explained(Writing(), safe_tools=["send_mail"]))
+    # It runs again, and tells the model how often it has run.
+    with pytest.raises(StateShared, match=r"10 were sent"):
+        explained(Writing(), safe_tools=["send_mail"])
     assert "self.sent" in doubt(explained(Writing(), on_new_tool_call="live"))
 
 
