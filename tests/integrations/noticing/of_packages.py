@@ -1,5 +1,6 @@
 """Marks in objects of packages: tables, graphs, messages, trees, tokens, counters and their settings."""
 
+import sqlite3
 from collections.abc import Callable
 from types import FunctionType, SimpleNamespace
 from typing import Any
@@ -199,8 +200,10 @@ def in_the_width_of_a_console() -> Both:
 
 
 def in_a_database_of_tables() -> Both:
-    engine = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
-    HELD_OPEN.callback(engine.dispose)
+    # The pool may let go of a connection that it does not close.
+    database = sqlite3.connect(":memory:", check_same_thread=False)
+    HELD_OPEN.callback(database.close)
+    engine = sa.create_engine("sqlite://", creator=lambda: database, poolclass=sa.pool.StaticPool)
     with engine.begin() as held:
         held.execute(sa.text("CREATE TABLE modes (mode)"))
 
