@@ -12,9 +12,6 @@ import pytest
 pytest.importorskip("llama_index.core")
 
 from langchain.agents import create_agent
-from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool as langchain_tool
 from langchain_rag_rule_explainer import RuleExplainer as OfLangChain
 from llama_index.core.agent.workflow import ReActAgent
@@ -23,21 +20,15 @@ from llama_index_rag_rule_explainer import RuleExplainer as OfLlamaIndex
 from plain_rag_rule_explainer import RuleExplainer as OfPlain
 from plain_rag_rule_explainer import offline_client
 from plain_rag_rule_explainer import tool as plain_tool
-from typing_extensions import override
 
 from rag_rule_explainer import Explanation, calls_tool
+from tests.agents.paying import MAILS, Obeys, Paying, in_steps, pay
 from tests.integrations.known import omission, retention
 from tests.integrations.llama_index.models import Telling
 
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
-MAILS = (
-    "Lunch is at noon tomorrow, in the small room.",
-    "Please pay the bill of Ann Lee by Friday.",
-    "See you all on Monday in the morning.",
-)
 HEADING = "heading"
 Write = Callable[[Collection[str]], str]
-Obeys = Callable[[str], bool]
 
 
 def headed(kept: Collection[str]) -> str:
@@ -57,47 +48,20 @@ def labelled(kept: Collection[str]) -> str:
 
 
 def counts_two(text: str) -> bool:
-    """Whether the bill is among two or more mails, by the number that the tool writes."""
+    """Returns True iff the text says that there are two or more mails, and has the bill."""
     found = re.search(r"Found (\d+)|(\d+) results", text)
     return found is not None and int(found[1] or found[2]) >= 2 and "bill of Ann Lee" in text
 
 
 def is_second(text: str) -> bool:
-    """Whether the bill is the second mail, by its number."""
+    """Returns True iff the bill is the mail with the number 2."""
     return re.search(r"(?:2\.|Result 2:) Please pay the bill", text) is not None
-
-
-class Paying(BaseChatModel):
-    """Reads the mails; pays where what it was told makes it."""
-
-    obeys: Obeys
-
-    @property
-    @override
-    def _llm_type(self) -> str:
-        return "paying"
-
-    @override
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        return self
-
-    @override
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        told = [str(each.text) for each in messages if isinstance(each, ToolMessage)]
-        names = ["inbox"] if not told else ["pay"] if len(told) < 2 and self.obeys(told[0]) else []
-        calls: Any = [{"name": each, "args": {}, "id": each} for each in names]
-        message = AIMessage("" if names else "All of it is done now.", tool_calls=calls)
-        return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 def inbox_of(text: str) -> tuple[Callable[[], str], Callable[[], str]]:
     def inbox() -> str:
         """Reads the mails."""
         return text
-
-    def pay() -> str:
-        """Pays the bill."""
-        return "Here is the receipt of the sum that was paid."
 
     return inbox, pay
 
@@ -109,16 +73,8 @@ def of_langchain(text: str, obeys: Obeys, **options: Any) -> Explanation:
 
 
 def of_llama_index(text: str, obeys: Obeys, **options: Any) -> Explanation:
-    def says(prompt: str) -> str:
-        told = prompt.rpartition("what is new?")[2]
-        if "Observation" not in told:
-            return "Thought: I look.\nAction: inbox\nAction Input: {}"
-        if "receipt" not in told and obeys(told):
-            return "Thought: I pay.\nAction: pay\nAction Input: {}"
-        return "Thought: I can answer without using any more tools.\nAnswer: All of it is done now."
-
     agent = ReActAgent(
-        tools=list(map(FunctionTool.from_defaults, inbox_of(text))), llm=Telling(says=says)
+        tools=list(map(FunctionTool.from_defaults, inbox_of(text))), llm=Telling(says=in_steps(obeys))
     )
     explainer = OfLlamaIndex(agent, calls_tool("pay"), source_kinds=["tools"], **options)
     return explainer.explain("what is new?")

@@ -24,7 +24,7 @@ from typing_extensions import override
 
 from rag_rule_explainer import Explanation, calls_tool
 from rag_rule_explainer.instrumentation.source_kinds.failed_calls import emptied_error
-from tests.agents.test_counting_texts import Paying
+from tests.agents.paying import Paying, in_steps, pay
 from tests.integrations.known import omission, retention
 from tests.integrations.llama_index.models import Telling
 
@@ -42,11 +42,6 @@ class Sealed(Exception):
 
 def obeys(told: str) -> bool:
     return "bill of Ann Lee" in told
-
-
-def pay() -> str:
-    """Pays the bill."""
-    return "Here is the receipt of the sum that was paid."
 
 
 def failing(error: Exception, ran: list[str]) -> Callable[[], str]:
@@ -81,16 +76,8 @@ def of_langchain(
 
 
 def of_llama_index(error: Exception, ran: list[str]) -> Explanation:
-    def says(prompt: str) -> str:
-        told = prompt.rpartition("what is new?")[2]
-        if "Observation" not in told:
-            return "Thought: I look.\nAction: inbox\nAction Input: {}"
-        if "receipt" not in told and obeys(told):
-            return "Thought: I pay.\nAction: pay\nAction Input: {}"
-        return "Thought: I can answer without using any more tools.\nAnswer: All of it is done now."
-
     tools = [FunctionTool.from_defaults(each) for each in (failing(error, ran), pay)]
-    agent = ReActAgent(tools=tools, llm=Telling(says=says))
+    agent = ReActAgent(tools=tools, llm=Telling(says=in_steps(obeys)))
     return OfLlamaIndex(agent, calls_tool("pay"), source_kinds=["tools"]).explain("what is new?")
 
 

@@ -95,7 +95,7 @@ def test_state_of_a_tool_that_may_run_is_doubted() -> None:
 
 
 class Cached:
-    """What many clients of services are: it counts its requests, and keeps what it got."""
+    """This client counts its requests and keeps what it got, as many clients of services do."""
 
     def __init__(self) -> None:
         self.cache: dict[str, str] = {}

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from rag_rule_explainer import BaselineFailed, NoSourcesCaptured, calls_tool, contains
-from tests.agents.test_counting_texts import MAILS, Paying
+from tests.agents.paying import MAILS, Paying
 from tests.integrations.known import omission, retention
 from tests.integrations.langchain.models import Telling
 

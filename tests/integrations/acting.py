@@ -1,5 +1,5 @@
-"""What a tool may do beside its search: acts, of which each is counted in the world, and things that do
-no harm."""
+"""This module does what a tool may do beside its search: acts, each of which leaves something in a world
+of files and a server, and things that do no harm."""
 
 import logging
 import os
@@ -84,7 +84,7 @@ class World:
                     taken.sendall(b"221 bye\r\n" if line.lower().startswith(b"quit") else b"250 fine\r\n")
 
     def state(self) -> object:
-        """What is there now: files with their contents, and what the server got."""
+        """Returns the files that are there now, with their contents, and what the server got."""
         files = {
             each.name: each.read_bytes()
             for each in self.folder.iterdir()
@@ -137,7 +137,7 @@ def acts_of(world: World) -> dict[str, tuple[Doing, str]]:
 
 
 def harmless_of(world: World, kept: list[str]) -> dict[str, Doing]:
-    """What tools that search do as well, and may do again."""
+    """Returns, by name, what a tool that searches may do again without harm."""
     old, database, port = str(world.folder / "old.txt"), str(world.folder / "sent.db"), world.port
 
     def asks(method: str, path: str) -> None:

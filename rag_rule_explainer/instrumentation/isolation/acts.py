@@ -157,10 +157,6 @@ class Acts:
         return any(str(each) in self._temporary for each in (real, *real.parents))
 
 
-def _listed(given: Any) -> list[Any]:
-    return [*given] if isinstance(given, (list, tuple)) else [given]
-
-
 def _content_of(path: str) -> object:
     """Returns what changes if a database of SQLite is written: sizes and times of its files."""
     found = list[tuple[int, int]]()
@@ -172,7 +168,7 @@ def _content_of(path: str) -> object:
 
 
 def first_acts(acts: Iterable[Act], names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yields these tools, in alphabetical order, each with the first that it did, in words."""
+    """Yields each of these tools that did something, alphabetically, with its first act in words."""
     found = dict[str, str]()
     for each in acts:
         if each.doer.tool in names:
@@ -184,9 +180,10 @@ def _of_process(event: str, given: tuple[Any, ...]) -> str:
     """Returns what a process that is about to start does, in words; empty for usual commands that only
     read."""
     folder = told_path(given[2]) if event == "subprocess.Popen" else None
-    told = cast("object", given[0] if event == "os.system" else given[1])
+    told: Any = given[0] if event == "os.system" else given[1]
     program = "" if event == "os.system" else told_path(given[0]) or ""
-    arguments: list[Any] = _listed(told)
+    is_listed = isinstance(told, (list, tuple))
+    arguments: list[Any] = [*cast("list[Any]", told)] if is_listed else [told]
     words = {PurePath(word).name for each in (program, *arguments) for word in os.fsdecode(each).split()}
     only_reads = not reach_of(program, told, folder).unknown and words.isdisjoint(WRITING)
     if only_reads and not any(files_written_in(told, folder, None)):

@@ -134,11 +134,12 @@ def doubts_of_sources(first: Participation, sight: Sight, steady: Steady) -> str
     if isinstance(found, ToolSources) and found.unvaried:
         return _UNVARIED.format(name=repr(found.unvaried[0]))
     several = found.doubtful() if isinstance(found, ToolSources) else ()
-    unknown = ((name, line) for name, line in several if not steady.is_ignored(line))
-    for name, line in unknown:
-        shown = shortened(printable(line), 60)
-        return _DOUBTFUL.format(name=name, line=repr(shown), pattern=pattern_of(line[:60]))
-    return _repeated_by_replies(first, sight)
+    unknown = next(((name, line) for name, line in several if not steady.is_ignored(line)), None)
+    if unknown is None:
+        return _repeated_by_replies(first, sight)
+    name, line = unknown
+    shown = shortened(printable(line), 60)
+    return _DOUBTFUL.format(name=name, line=repr(shown), pattern=pattern_of(line[:60]))
 
 
 def _repeated_by_replies(first: Participation, sight: Sight) -> str:

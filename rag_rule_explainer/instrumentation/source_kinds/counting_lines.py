@@ -71,9 +71,9 @@ _MEASURES = frozenset(
 )
 """Nouns whose number seldom counts the items of a list, as in "the last 3 days"."""
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-
-
 _END_OF_A_RANGE = -1
+"""The value of a number that ends a range, as 6 does in "4-6". It is no count, so its own value says
+nothing."""
 
 
 class CountingNumbers(NamedTuple):

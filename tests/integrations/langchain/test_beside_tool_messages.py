@@ -1,5 +1,5 @@
-"""What tools return beside the text for the model: artifacts, and what a ``Command`` writes into the
-state."""
+"""These tests ask for rules about tools that return more than a text for the model: an artifact, or
+values that a ``Command`` writes into the state."""
 
 import json
 from typing import Any, Literal

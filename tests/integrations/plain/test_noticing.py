@@ -1,4 +1,5 @@
-"""Whatever a run leaves a mark in, no rule that rests on it is proved; where none is left, rules are."""
+"""No rule is proved of an application that goes by a mark of an earlier run, wherever the mark is. Rules
+of an application that leaves none are proved."""
 
 from collections.abc import Generator
 from typing import Any
