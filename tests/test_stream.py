@@ -36,6 +36,7 @@ from rag_rule_explainer.session.streaming import stream_of
 from rag_rule_explainer.storing.opened import close_all
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.drawing import drawn, examples
+from tests.testing.counting import running
 
 pytestmark = pytest.mark.waits
 
@@ -317,12 +318,12 @@ def test_one_that_is_never_begun_asks_nothing() -> None:
 
 def test_no_thread_is_left() -> None:
     list(explainer(of_the_pair()).stream("?", sources(20)))
-    before = threading.active_count()
+    before = running()
     for _ in range(20):
         with closing(explainer(of_the_pair(), rules="retention").stream("?", sources(50))) as told:
             next(told)
     # Replays run in threads that all share; they need not all have been begun before.
-    assert threading.active_count() <= before + 8
+    assert len(running() - before) <= 8
 
 
 def test_errors_come_out() -> None:

@@ -17,8 +17,8 @@ from rag_rule_explainer.errors import CallbackFailed
 from tests.audit.shop import CONDITION, FOUR, Shop, asked, run, said
 
 
-def writers() -> int:
-    return sum(each.name == "rag-rule-store" for each in threading.enumerate())
+def writers() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if each.name == "rag-rule-store"}
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -42,7 +42,7 @@ def test_what_a_limit_stopped_is_not_paid_again(tmp_path: Path, workers: int) ->
         assert runs.total() == most
     assert said(asked(None)) == said(run(Shop()))
     assert set(runs.values()) == {1}
-    assert writers() == before
+    assert writers() <= before
     whole = Shop()
     run(whole)
     assert runs.total() == whole.asked.total()

@@ -14,7 +14,7 @@ from tests.support.faults import Fault, Faults
 from tests.support.openai_server import OpenAIServer
 from tests.support.prefix_cache import PrefixCache
 from tests.support.responses import Tokens
-from tests.testing.counting import active_count
+from tests.testing.counting import begun_since, running
 from tests.testing.test_faults import TELLABLE, TEXT, until
 from tests.testing.test_openai_server import PATH, asked, asking, connected
 
@@ -115,7 +115,7 @@ def test_many_clients_at_once_on_connections_that_are_kept(capfd: pytest.Capture
                 statuses.append(response.status)
         return statuses
 
-    before = active_count()
+    before = running()
     faults = Faults(0.25, kinds=TELLABLE)
     with (
         OpenAIServer(lambda _: TEXT, latency=0.05, faults=faults, cache=PrefixCache(50)) as server,
@@ -128,21 +128,21 @@ def test_many_clients_at_once_on_connections_that_are_kept(capfd: pytest.Capture
         assert server.tokens.prompt == 2 * server.paid
         assert 0 < server.faults_sent.total() < asked_for / 2
         assert server.peak <= clients
-    assert active_count() == before
+    assert not begun_since(before)
     assert capfd.readouterr() == ("", "")
 
 
 def test_clients_that_vanish_leave_nothing_behind(capfd: pytest.CaptureFixture[str]) -> None:
-    before = active_count()
+    before = running()
     faults = Faults(0.5, kinds=(Fault.HANG, Fault.RESET, Fault.BROKEN_STREAM, Fault.HALF_STREAM))
     with OpenAIServer(lambda _: TEXT, latency=0.05, faults=faults) as server:
-        idle = active_count()
+        idle = running()
         for number in range(64):
             connection = connected(server)
             connection.request("POST", PATH, json.dumps({**asking(number), "stream": True}))
             connection.close()
-        until(lambda: len(server.outcomes) == 64 and active_count() == idle)
+        until(lambda: len(server.outcomes) == 64 and not begun_since(idle))
         started = time.monotonic()
     assert time.monotonic() - started < 60
-    assert active_count() == before
+    assert not begun_since(before)
     assert capfd.readouterr() == ("", "")

@@ -15,7 +15,7 @@ from tests.support.completions import Completion
 from tests.support.faults import Fault, Faults
 from tests.support.messages import read_offline
 from tests.support.openai_server import OpenAIServer
-from tests.testing.counting import active_count
+from tests.testing.counting import begun_since, running
 from tests.testing.test_openai_server import PATH, PROMPT, asked, asking, connected
 
 pytestmark = pytest.mark.waits
@@ -196,19 +196,19 @@ def test_faults_that_make_no_sense_are_refused(settings: Any) -> None:
 
 def test_a_client_that_goes_away_frees_the_thread_that_hangs() -> None:
     with failing(Fault.HANG) as server:
-        idle = active_count()
+        idle = running()
         clients = [connected(server) for _ in range(8)]
         for client in clients:
             client.request("POST", PATH, json.dumps(asking("?")))
         until(lambda: server.peak == len(server.outcomes) == 8)
-        assert active_count() == idle + 8
+        assert len(begun_since(idle)) == 8
         for client in clients:
             client.close()
-        until(lambda: active_count() == idle)
+        until(lambda: not begun_since(idle))
 
 
 def test_its_end_does_not_wait_for_what_hangs_and_leaves_no_thread() -> None:
-    before = active_count()
+    before = running()
     with failing(Fault.HANG) as server:
         clients = [connected(server) for _ in range(32)]
         for client in clients:
@@ -216,7 +216,7 @@ def test_its_end_does_not_wait_for_what_hangs_and_leaves_no_thread() -> None:
         until(lambda: len(server.outcomes) == 32)
         started = time.monotonic()
     assert time.monotonic() - started < 60
-    assert active_count() == before
+    assert not begun_since(before)
     for client in clients:
         client.close()
 

@@ -15,7 +15,7 @@ import pytest
 
 from rag_rule_explainer.testing.prompts import qa_prompt
 from tests.support.openai_server import OpenAIServer
-from tests.testing.counting import active_count
+from tests.testing.counting import begun_since, running
 
 pytestmark = pytest.mark.waits
 
@@ -168,7 +168,7 @@ def test_with_stream_the_answer_comes_as_events() -> None:
 
 
 def test_its_end_waits_neither_for_latency_nor_for_kept_connections_and_leaves_no_thread() -> None:
-    before = active_count()
+    before = running()
     started = time.monotonic()
     with OpenAIServer(lambda _: "yes", latency=600) as server:
         idle, busy = connected(server), connected(server)
@@ -176,7 +176,7 @@ def test_its_end_waits_neither_for_latency_nor_for_kept_connections_and_leaves_n
         busy.request("POST", PATH, json.dumps(asking("?")))
         while not server.requests and time.monotonic() - started < 60:
             time.sleep(0.01)
-    assert active_count() == before
+    assert not begun_since(before)
     assert time.monotonic() - started < 120
     idle.close()
     busy.close()
