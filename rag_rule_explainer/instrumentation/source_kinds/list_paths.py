@@ -16,8 +16,7 @@ def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
     numbers, truth values or None. Also returns None if the result has other fields that may depend on the
     items, except counts of them. ``depth``: the number of levels in which the list is searched for."""
     if is_listed(result):
-        items = cast("Sequence[Any]", result)
-        return None if all(isinstance(each, PLAIN) for each in items) else ()
+        return () if has_items(cast("Sequence[Any]", result)) else None
     fields = fields_of(result)
     if fields is None or depth < 0:
         return None
@@ -31,6 +30,13 @@ def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
     total = len(results_at(fields[holding[0]], inside))
     counting = all(counts_results(name, fields[name], total) for name in filled if name != holding[0])
     return (holding[0], *inside) if counting else None
+
+
+def has_items(listed: Sequence[Any]) -> bool:
+    """Returns True iff the elements of a list can be omitted one by one. They cannot if they are all
+    numbers, truth values or None, or if only some of them are lists, as in ``(rows, total)``."""
+    lists = sum(map(is_listed, listed))
+    return lists in (0, len(listed)) and not all(isinstance(each, PLAIN) for each in listed)
 
 
 def counted_at(result: Any, path: Path) -> list[Path]:

@@ -17,9 +17,9 @@ from ..clients.of_listing import Path, counts_results, results_at, with_results
 from ..clients.of_text import json_listing
 from .inner_parts import InnerParts
 from .kinds import Omit
-from .list_paths import list_path
+from .list_paths import has_items, list_path
 from .mcp_parts import parts_of_mcp
-from .part_values import PLAIN, blanked, emptied, read_json, text_block, text_of_part
+from .part_values import blanked, emptied, read_json, text_block, text_of_part
 from .written_lists import written_list
 
 
@@ -165,7 +165,7 @@ def parts_of_result(result: Any) -> ResultParts | None:
             return (
                 None if inner is None else _PartsInBlock(inner, block, inner.is_list, inner.has_heading)
             )
-        return OnePart(items) if all(isinstance(each, PLAIN) for each in items) else ListedParts(items)
+        return ListedParts(items) if has_items(items) else OnePart(items)
     if result is None or (not result and isinstance(result, (Mapping, set, frozenset, bytes))):
         return None
     return parts_of_mcp(result, parts_of_result) or _enclosed(result) or OnePart(result)

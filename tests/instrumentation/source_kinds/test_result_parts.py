@@ -362,6 +362,17 @@ def test_a_hostile_text_is_one_part(text: str) -> None:
     assert not parts.is_list
 
 
+@pytest.mark.parametrize("form", [tuple, list, json.dumps])
+def test_a_list_beside_another_value_is_one_part(form: Callable[[Any], Any]) -> None:
+    """As in ``return rows, total``: what stands beside the rows may depend on them."""
+    parts = parts_of_result(form([[{"name": "ann"}, {"name": "bob"}], 60]))
+    assert parts is not None
+    assert len(parts.texts) == 1
+    rows = parts_of_result(form([["ann", 10], ["bob", 50]]))
+    assert rows is not None
+    assert len(rows.texts) == 2
+
+
 @pytest.mark.parametrize("empty", ["", " \n", None, [], (), {}, set[str]()])
 def test_nothing_has_no_parts(empty: Any) -> None:
     assert parts_of_result(empty) is None
