@@ -3,6 +3,7 @@ that works for several runs. It is then unknown to which run a call belongs, so 
 recorded result. A baseline with such a call is not explained, and a replay with such a call is ended."""
 
 import sys
+import time
 from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any, cast
@@ -10,12 +11,14 @@ from typing import Any, cast
 from ..errors import UntrueReplay
 from ..tool_calls import ToolCall
 from .executed_calls import ToolOutcome
-from .isolation.whereabouts import open_runs, waits_for_a_thread
+from .isolation.whereabouts import open_runs, runs_here, waits_for_a_thread
 from .requests.calls_of_run import MadeCall
 from .requests.unrecorded_tools import IN_ITS_CONTEXT
 from .run_context import Participation
 from .tool_replay import UsedTool
 
+_LONGEST = 5.0
+"""A run that has not begun to wait after so many seconds is taken to have nothing to do with a call."""
 _NOT_RUN = (
     "the tool {name!r} was called in a thread or a task that was begun outside of the replay, and was "
     "not run, as it is not known which replay is to get its result; " + IN_ITS_CONTEXT
@@ -45,10 +48,25 @@ def stray_use(
     found = list[UsedTool]()
     for run in asking:
         run.stray.add(name)
-        fits = any(_fits(each.call, call) for each in pending_calls(run))
-        if begun is not None or (fits and waits_for_a_thread(run)):
+        if begun is not None or _comes_to_wait(run, call):
             found += _given(run, name, tool)
     return found[0] if found else None
+
+
+def _comes_to_wait(run: Participation, call: ToolCall) -> bool:
+    """Returns True iff the model of a run asked for this ``call`` and the run waits for another thread.
+
+    The run may have given its work to this thread and not have begun to wait yet. So the run is looked at
+    until it waits, or no longer needs this call, or has done something else for ``_LONGEST`` seconds.
+    """
+    ends = time.monotonic() + _LONGEST
+    while not run.gate.closed and any(_fits(each.call, call) for each in pending_calls(run)):
+        if waits_for_a_thread(run):
+            return True
+        if runs_here(run) or time.monotonic() > ends:
+            return False
+        time.sleep(0.001)
+    return False
 
 
 def _is_called_here(run: Participation) -> bool:
@@ -93,7 +111,6 @@ def _given(run: Participation, name: str, tool: object) -> list[UsedTool]:
         return []
     if replay.retrieves(name, tool, run.tool_record.tools.made):
         return []
-    why = _NOT_RUN.format(name=name)
-    replay.record.faults[name] = why
+    why = replay.record.faults.setdefault(name, _NOT_RUN.format(name=name))
     run.refused = run.refused or UntrueReplay(why)
     return [UsedTool(None, None, ToolOutcome(why))]

@@ -182,6 +182,21 @@ def test_a_worker_that_only_replays_use_runs_nothing(kit: Any) -> None:
     assert Counter(ran) == ONCE
 
 
+@pytest.mark.parametrize("kit", some(KITS, 3, first=0))
+def test_a_worker_may_be_faster_than_whoever_waits_for_it(kit: Any) -> None:
+    own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))
+    with worker() as place:
+        place.pause = 0.2
+
+        def somewhere(work: Any) -> Any:
+            return place(work) if "yesterday" in work.__defaults__[1].values() else work()
+
+        application = loop(own, somewhere)
+        with pytest.raises(UntrueReplay, match=r"'search_inbox' was called in a thread.*copy_context"):
+            explained(own, application)
+    assert Counter(ran) == ONCE
+
+
 @pytest.mark.parametrize("kit", some(KITS, 3, first=2))
 def test_a_task_that_only_replays_use_runs_it_once_at_most(kit: Any) -> None:
     own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))

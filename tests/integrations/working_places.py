@@ -6,6 +6,7 @@ import contextvars
 import json
 import queue
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.pool import ThreadPool
@@ -251,6 +252,8 @@ class Worker:
     def __init__(self, *, in_context: bool = False) -> None:
         self.waiting: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self.in_context = in_context
+        self.pause = 0.0
+        """The seconds between giving work and waiting for it."""
         self.thread = WorkerThread(self)
         self.thread.start()
 
@@ -269,6 +272,7 @@ class Worker:
                 done.put((None, error))
 
         self.waiting.put(does)
+        time.sleep(self.pause)
         result, error = done.get(timeout=60)
         if error is not None:
             raise error

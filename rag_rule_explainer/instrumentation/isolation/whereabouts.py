@@ -75,6 +75,12 @@ def waits_for_a_thread(run: object) -> bool:
     return frame is not None and frame.f_globals.get("__name__") == threading.__name__
 
 
+def runs_here(run: object) -> bool:
+    """Returns True iff a run began in the current thread, which thus cannot wait while this code runs."""
+    _, began_in = _open.get(id(run), (None, 0))
+    return began_in == threading.get_ident()
+
+
 def note_task(task: object, run: object) -> None:
     """Records that ``task``, which the current code begins, executes code of ``run``."""
     _of_tasks[task] = _Executed(run, copy_context())

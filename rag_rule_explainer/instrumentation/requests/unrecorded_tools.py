@@ -153,10 +153,10 @@ def _allowed(run: Participation, replay: ToolReplay) -> set[str]:
 
 def _ending_all(run: Participation, name: str, why: str) -> RagRuleError:
     """Returns the error that ends the explanation, because a replay may have run this tool. ``why``: the
-    message of the error. No other replay of the baseline begins, even if the application catches the
-    error."""
+    message of the error, unless a reason is known for this tool already. No other replay of the baseline
+    begins, even if the application catches the error."""
     if run.tool_replay is not None:
-        run.tool_replay.record.faults[name] = why
+        why = run.tool_replay.record.faults.setdefault(name, why)
     return refused(UntrueReplay(why))
 
 
