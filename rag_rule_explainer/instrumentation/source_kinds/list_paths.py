@@ -1,6 +1,6 @@
 """This module finds the list in the result of a tool that contains exactly one list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from ..clients.fields import fields_of, is_listed
@@ -31,13 +31,3 @@ def list_path(result: Any, depth: int = _DEEPEST) -> Path | None:
     total = len(results_at(fields[holding[0]], inside))
     counting = all(counts_results(name, fields[name], total) for name in filled if name != holding[0])
     return (holding[0], *inside) if counting else None
-
-
-def counted_at(result: Any, path: Path) -> list[Path]:
-    """Returns the path of keys to each number that counts the items of the list at ``path``."""
-    found, total = list[Path](), len(results_at(result, path))
-    for place in range(len(path)):
-        fields: Mapping[Any, Any] = fields_of(results_at(result, path[:place])) or {}
-        counting = (name for name, each in fields.items() if counts_results(name, each, total))
-        found += ((*path[:place], name) for name in counting)
-    return found
