@@ -25,7 +25,18 @@ _COUNTS = re.compile(
 than the items."""
 _COUNTED = frozenset(
     {
-        *("doc", "docs", "document", "documents", "element", "elements", "entry", "entries", "found"),
+        *(
+            "count",
+            "doc",
+            "docs",
+            "document",
+            "documents",
+            "element",
+            "elements",
+            "entry",
+            "entries",
+            "found",
+        ),
         *("hit", "hits", "item", "items", "match", "matches", "object", "objects", "record", "records"),
         *("result", "results", "row", "rows", "total"),
     }

@@ -19,6 +19,9 @@ _PLACES = re.compile(
 )
 """Names of fields that give places in the list where their numbers are small or run."""
 _IDS = re.compile(r"_?id_?|uid|key|\w+_id|\w+[a-z]Id")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d|$)")
+_FINDING = re.compile(r"find|lookup|quer|retriev|search", re.IGNORECASE)
+"""Matches the names of tools that may number what they found."""
 _QUANTITIES = re.compile(
     r"age|amount|attendees|balance|count|guests|likes|max|min|price|priority|qty|quantity|rating|score|"
     r"stars|stock|unread|views|\w+_(?:count|price|amount|score)"
@@ -58,18 +61,20 @@ _REFERRING = re.compile(
 )
 """Matches the words by which a short text refers to other items."""
 _SHORT = 200
-_MOST_NUMBERS = 16
-"""The largest number of columns of numbers that are compared with each other."""
+_MOST_NUMBERS, _FEW_NUMBERS, _LONG = 16, 4, 500
+"""The largest number of columns of numbers that are compared with each other, in short and in long
+lists."""
+_BALANCES = re.compile(r"(?:\w+_)?(?:balance|saldo|remaining|rest|left)")
 
 
-def made_of_items(items: Sequence[Any]) -> Iterator[tuple[str, bool]]:
+def made_of_items(items: Sequence[Any], tool: str) -> Iterator[tuple[str, bool]]:
     """Yields the name of each field of the items that may be made of several items, and True iff it gives
     places in the list. A text that refers to other items, and an item made of the others, have the name
-    "items"."""
+    "items". ``tool``: the tool's name."""
     if len(items) < 2:
         return
     columns = columns_of(items)
-    is_record = _is_of_records(columns)
+    is_record = _FINDING.search(tool) is None and _is_of_records(columns)
     for name, values in columns.items():
         if _gives_places(name, values, is_record=is_record):
             yield name, True
@@ -98,11 +103,9 @@ def _numbers(values: Sequence[Any]) -> list[float]:
 
 
 def _is_of_records(columns: Columns) -> bool:
-    """Returns True iff each item has a time, as what is stored has. Its id is then stored, too."""
-    is_time = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*")
+    """Returns True iff each item has a date, as what is stored has. Its id is then stored, too."""
     return any(
-        all(isinstance(each, str) and is_time.fullmatch(each) for each in values)
-        for values in columns.values()
+        all(isinstance(each, str) and _DATE.match(each) for each in values) for values in columns.values()
     )
 
 
@@ -112,7 +115,7 @@ def _gives_places(name: str, values: Sequence[Any], *, is_record: bool) -> bool:
         return False
     steps = {later - one for one, later in pairwise(numbers)}
     if steps == {1.0} and numbers[0] in {0, 1}:
-        is_stored = is_record and _IDS.fullmatch(named) and all(isinstance(each, str) for each in values)
+        is_stored = is_record and _IDS.fullmatch(named)
         return not is_stored and not (count == 2 and _QUANTITIES.fullmatch(named))
     if not _PLACES.fullmatch(named):
         return False
@@ -147,36 +150,59 @@ def _is_share(values: Sequence[Any]) -> bool:
 def _computed(columns: Columns) -> Iterator[str]:
     """Yields the names of the columns whose numbers can be computed of another column's."""
     read = {name: _numbers(each) for name, each in columns.items()}
-    known = [(name, each) for name, each in read.items() if each and len({*each}) > 1][:_MOST_NUMBERS]
-    for (_, own), (name, other) in permutations(known, 2):
-        if own != other and any(_is_near(other, each) for each in _made_of(own, other)):
+    known = [(name, each) for name, each in read.items() if any(each)]
+    most = _MOST_NUMBERS if known and len(known[0][1]) < _LONG else _FEW_NUMBERS
+    for (_, own), (name, other) in permutations(known[:most], 2):
+        if own == other or len({*other}) == 1:
+            continue
+        is_balance = _BALANCES.fullmatch(_last(name)) is not None
+        sums = any(_is_near(other, each, 1e-6) for each in _sums(own, other, is_balance=is_balance))
+        if sums or any(_is_near(other, each, _rounding(other)) for each in _shares(own, other)):
             yield name
-    if any(_is_percent(each) for each in columns.values()):
-        yield next(name for name, each in columns.items() if _is_percent(each))
+    percents = (name for name, each in columns.items() if _is_percent(each))
+    yield from percents
 
 
-def _is_near(numbers: Sequence[float], made: Sequence[float]) -> bool:
-    # Numbers are rounded to as many places as the longest has.
-    digits = max(len(repr(each).rstrip("0").partition(".")[2]) for each in numbers)
-    return all(abs(one - two) <= 0.6 * 10**-digits for one, two in zip(numbers, made, strict=True))
+def _is_near(numbers: Sequence[float], made: Sequence[float], rounding: float) -> bool:
+    return all(
+        abs(one - two) <= max(rounding, 1e-9 * abs(two)) for one, two in zip(numbers, made, strict=True)
+    )
 
 
-def _made_of(own: Sequence[float], other: Sequence[float]) -> Iterator[Sequence[float]]:
-    """Yields the numbers that may have been made of ``own``: running sums in both directions, balances,
-    shares, and differences. ``other``: the numbers that are looked for."""
+def _rounding(numbers: Sequence[float]) -> float:
+    """Returns by how much numbers may differ from what they were rounded from: they have as many decimal
+    places as the longest."""
+    written = [f"{each:.6f}".rstrip("0").partition(".")[2] for each in numbers]
+    return 0.6 * 10 ** -max(map(len, written))
+
+
+def _sums(own: Sequence[float], other: Sequence[float], *, is_balance: bool) -> Iterator[Sequence[float]]:
+    """Yields running sums of ``own`` in both directions, balances, and differences. ``other``: the
+    numbers that are looked for; ``is_balance``: True if they are named as a balance."""
     yield [*accumulate(own)]
     yield [*accumulate(own[::-1])][::-1]
-    whole, most = sum(own), max(own)
-    yield from ([scale * each / whole for each in own] for scale in (1, 100) if whole)
-    if len(own) < 3:
+    if len(own) < 3 and not is_balance:
         return
     yield [*accumulate([other[0], *own[1:]])]
-    yield [other[-1] + each for each in [*accumulate(own[-2::-1])][::-1]] + [other[-1]]
-    yield from ([scale * each / most for each in own] for scale in (1, 100) if most)
-    for base in (most, min(own), whole / len(own), own[0]):
+    yield [*accumulate([other[-1], *own[-2::-1]])][::-1]
+    if len(own) < 3 or len({*own}) == 1:
+        return
+    for base in (max(own), min(own), own[0]):
         yield from ([sign * (each - base) for each in own] for sign in (1, -1))
     for sign in (1, -1):
         yield [other[0], *(sign * (later - one) for one, later in pairwise(own))]
+
+
+def _shares(own: Sequence[float], other: Sequence[float]) -> Iterator[Sequence[float]]:
+    """Yields the shares of ``own`` in their sum, and in the greatest of them, as fractions or in percent,
+    and their distances from the mean."""
+    wholes = [sum(own), *([max(own)] if len(own) > 2 else ())]
+    scale = 100 if max(other) > 1 else 1 if any(each % 1 for each in other) else 0
+    if scale and len({*own}) > 1:
+        yield from ([scale * each / whole for each in own] for whole in wholes if whole)
+    if len(own) > 2 and any(each % 1 for each in other):
+        mean = sum(own) / len(own)
+        yield from ([sign * (each - mean) for each in own] for sign in (1, -1))
 
 
 def _is_percent(values: Sequence[Any]) -> bool:
