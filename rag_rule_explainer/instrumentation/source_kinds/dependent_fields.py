@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ...tool_calls import ToolCall
+from ..clients.fields import is_listed, mapping_in
 from ..clients.of_text import listing_in
 from ..requests.volatile import Steady
 from ..result_field import ResultField
@@ -14,6 +15,7 @@ from .cut_parts import CutParts, cut_parts_in
 from .headings import is_independent
 from .kinds import Omit
 from .list_data import ListData
+from .mcp_parts import McpBlocks
 from .result_parts import EnclosedParts, ListedParts, ResultParts, RewrittenParts
 
 HEADING = "heading"
@@ -82,8 +84,16 @@ def _data_in(parts: object) -> ListData | None:
         if isinstance(parts, RewrittenParts):
             whole, path = listing_in(parts.text)
             return ListData(parts.inner.items, whole, path)
+        if isinstance(parts, McpBlocks):
+            return _data_of_blocks(parts)
         parts = getattr(parts, "inner", None)
     return None
+
+
+def _data_of_blocks(parts: McpBlocks) -> ListData:
+    fields = mapping_in(parts.structured)
+    path = next(((key,) for key, each in fields.items() if is_listed(each)), None)
+    return ListData(parts.texts) if path is None else ListData(parts.texts, fields, path)
 
 
 def _data_of_text(cut: CutParts) -> ListData:

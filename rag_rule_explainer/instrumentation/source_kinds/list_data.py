@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from ..clients.fields import fields_of, is_listed
 from ..clients.of_listing import Path
+from .part_values import read_json, text_block
 
 _KEYED = re.compile(r"\s*(?P<key>[A-Za-z_][\w .-]{0,39}?)\s*:\s+(?P<value>.*\S)\s*")
 """Matches a line such as "rank: 2"."""
@@ -40,16 +41,17 @@ fields inside of others have names such as "meta.rank"."""
 def columns_of(items: Sequence[Any]) -> Columns:
     """Returns the fields that the items have in common: the fields of dicts and objects, the elements of
     rows, the keys of texts such as "rank: 2", or else the numbers in texts."""
-    if all(isinstance(each, str) for each in items):
-        texts = cast("Sequence[str]", items)
-        keyed = [_keyed(each) for each in texts]
-        if all(keyed) and len({tuple(each) for each in keyed}) == 1:
-            return _transposed(keyed)
-        numbers = [_NUMBER.findall(each) for each in texts]
-        if len({len(each) for each in numbers}) > 1:
-            return {}
-        return _transposed([{f"number {n}": x for n, x in enumerate(each, 1)} for each in numbers])
-    return _transposed([_flat(each, "", 0) for each in items])
+    read = [_read(each) for each in items]
+    if not all(isinstance(each, str) for each in read):
+        return _transposed([_flat(each, "", 0) for each in read])
+    texts = cast("Sequence[str]", read)
+    keyed = [_keyed(each) for each in texts]
+    if frozenset(keyed[0] if keyed else ()).intersection(*keyed):
+        return _transposed(keyed)
+    numbers = [_NUMBER.findall(each) for each in texts]
+    if len({len(each) for each in numbers}) > 1:
+        numbers = [each[:1] for each in numbers]
+    return _transposed([{f"number {n}": x for n, x in enumerate(each, 1)} for each in numbers])
 
 
 def number_in(value: Any) -> float | None:
@@ -62,6 +64,14 @@ def number_in(value: Any) -> float | None:
     if isinstance(value, str) and len(value) < _LONGEST and _PLAIN_NUMBER.fullmatch(value.strip()):
         return float(re.sub(r"[^\d.+-]", "", value))
     return None
+
+
+def _read(item: Any) -> Any:
+    """Returns the data in an item: of a block of text, or of a text that is a JSON object."""
+    block = text_block(item)
+    text = item if block is None else block["text"]
+    inner = read_json(text) if isinstance(text, str) and text.lstrip().startswith("{") else None
+    return text if inner is None else inner
 
 
 def _keyed(text: str) -> Mapping[str, Any]:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag_rule_explainer.instrumentation.executed_calls import NotedResult
 from rag_rule_explainer.instrumentation.requests.volatile import Steady
@@ -19,10 +21,26 @@ from rag_rule_explainer.instrumentation.source_kinds.result_parts import parts_o
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ToolSources
 from rag_rule_explainer.tool_calls import ToolCall
 
-KNOWN = ["computed_results.jsonl", "more_computed_results.jsonl"]
+KNOWN = ["computed_results.jsonl", "more_computed_results.jsonl", "unseen_computed_results.jsonl"]
 DOUBTED_AT_MOST = 0.1
 """The largest share of ordinary results that may be doubted without a cause."""
 ACME: list[Any] = [{"of": "ACME", "eur": 200}, {"of": "Beta", "eur": 100}, {"of": "Core", "eur": 50}]
+
+
+class McpResult:
+    """Has the fields of the result of an MCP tool, with a block for each text."""
+
+    def __init__(self, *texts: str, **beside: Any) -> None:
+        self.content = [McpBlock(each) for each in texts]
+        self.structuredContent = {"result": [*texts], **beside}
+        self.isError = False
+
+
+class McpBlock:
+    """Has the fields of a text block of MCP."""
+
+    def __init__(self, text: str) -> None:
+        self.type, self.text = "text", text
 
 
 def outcome(row: Mapping[str, Any]) -> str:
@@ -62,6 +80,11 @@ def names(result: Any, tool: str = "report", **arguments: Any) -> list[str]:
         ("Status: RED\n- a\n- b", ["heading"]),
         ("| # | of |\n|---|---|\n| 1 | a |\n| 2 | b |", ["#"]),
         (ACME, []),
+        ([json.dumps({"rank": n, "of": "x"}) for n in (1, 2)], ["rank"]),
+        ([{"type": "text", "text": json.dumps({"rank": n})} for n in (1, 2)], ["rank"]),
+        ("- Mail 1: call 4711\n- Mail 2: no number", ["number 1"]),
+        ("- rank: 1\n  of: a\n- rank: 2\n  to: b\n", ["rank"]),
+        (McpResult("a b", "c d", urgent=True), ["urgent"]),
     ],
 )
 def test_a_field_has_a_name(result: Any, named: list[str]) -> None:
@@ -129,3 +152,24 @@ def test_a_doubt_is_told_where_something_is_omitted(
         assert len(told) == (0 if ignore else len(doubted))
         for name, text in zip(doubted, told, strict=False):
             assert f"ignore=[r'look\\.{name}']" in text
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+NAMES = st.sampled_from(["total", "rank", "id", "of", "status", "next", "ok", "#", ""]) | st.text(
+    max_size=4
+)
+VALUES = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4)
+)
+LISTS = st.lists(VALUES, min_size=1, max_size=5) | st.lists(
+    st.dictionaries(NAMES, PLAIN, min_size=1), min_size=2, max_size=5
+)
+
+
+@given(LISTS, st.dictionaries(NAMES, VALUES, max_size=3), st.text(max_size=20), VALUES)
+def test_no_result_is_too_odd(items: list[Any], beside: Any, heading: str, given_: Any) -> None:
+    lines = "\n".join(f"- {each}" for each in items)
+    for result in (items, {**beside, "items": items}, json.dumps(items), f"{heading}:\n{lines}"):
+        parts = parts_of_result(result)
+        if parts is not None:
+            dependent_fields(parts, ToolCall("look", {"q": given_}))
