@@ -62,9 +62,9 @@ def dependent_fields(
 
 
 def _found(data: ListData, call: ToolCall, steady: Steady) -> Iterator[DependentField]:
-    for name, is_place in item_columns.made_of_items(data.items, call.name):
+    for name, is_place in item_columns.columns_made_of_items(data.items, call.name):
         yield DependentField(ResultField(name, None, is_shown=True), is_place, is_in_items=True)
-    for name, value in fields_beside.made_of_items(data, call.arguments, steady):
+    for name, value in fields_beside.fields_made_of_items(data, call.arguments, steady):
         yield DependentField(ResultField(name, value, is_shown=True))
     if data.heading and not is_independent(data.heading, data.items, call.name, call.arguments, steady):
         yield DependentField(ResultField(HEADING, None, is_shown=True), line=data.line)

@@ -99,7 +99,7 @@ def counts_items(fields: Mapping[Any, Any], name: object, items: Sequence[Any], 
     return named != "total" or any(_PAGING.fullmatch(each) for each in siblings)
 
 
-def made_of_items(data: ListData, arguments: object, steady: Steady) -> Iterator[tuple[str, Any]]:
+def fields_made_of_items(data: ListData, arguments: object, steady: Steady) -> Iterator[tuple[str, Any]]:
     """Yields the name and the value of each field beside the list that may be made of its items. The
     fields inside of others have names such as "meta.urgent". ``arguments``: of the call; ``steady``:
     recognises ids of requests."""

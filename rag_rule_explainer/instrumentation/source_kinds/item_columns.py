@@ -67,7 +67,7 @@ lists."""
 _BALANCES = re.compile(r"(?:\w+_)?(?:balance|saldo|remaining|rest|left)")
 
 
-def made_of_items(items: Sequence[Any], tool: str) -> Iterator[tuple[str, bool]]:
+def columns_made_of_items(items: Sequence[Any], tool: str) -> Iterator[tuple[str, bool]]:
     """Yields the name of each field of the items that may be made of several items, and True iff it gives
     places in the list. A text that refers to other items, and an item made of the others, have the name
     "items". ``tool``: the tool's name."""
