@@ -22,7 +22,7 @@ from .doubts import OF_FRAMEWORKS
 from .options import CallInput
 from .recording.captured import Captured
 from .run_context import ModelWatch, Participation
-from .source_kinds.tool_sources import ResultContent, as_content
+from .source_kinds.result_content import ResultContent, as_content
 
 Item = TypeVar("Item")
 

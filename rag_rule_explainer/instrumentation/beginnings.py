@@ -76,7 +76,7 @@ def begin_replay(
     run.guards, run.acts = first.guards, first.acts
 
     def doubt(tool: str, field: ResultField) -> None:
-        if field.is_state or fidelity.rewinding.may_read(field.name):
+        if field.is_state or field.is_shown or fidelity.rewinding.may_read(field.name):
             note(field.doubt_about(tool))
 
     if first.prompt_sources is not None:

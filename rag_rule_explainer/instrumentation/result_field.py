@@ -16,17 +16,25 @@ FIELD_BESIDE_A_LIST = (
     "message where it is read, let it be a list with one element for each item, or, if it is the same "
     "whichever items there are, say so: ignore=[{pattern}]"
 )
+SHOWN_WITH_A_LIST = (
+    "fidelity not checked: {name} in the result of the tool {tool} may be made of several items of its "
+    "list, as a sum, a judgement or a place is, and replays that omit items leave it as it is. Let the "
+    "tool return the list without it, or, if it is the same whichever items there are, say so: "
+    "ignore=[{pattern}]"
+)
 
 
 class ResultField(NamedTuple):
     """A ``ResultField`` is a value that a result has beside its content. ``name``: the name of an
     attribute, or of a field of a graph's state (``is_state``), which the value is written into.
-    ``stays``: True if it is the same whatever is omitted: a part of a hand-over, or named by the user."""
+    ``stays``: True if it is the same whatever is omitted: a part of a hand-over, or named by the user.
+    ``is_shown``: True if it is a part of the content, in or around a list, and nothing beside it."""
 
     name: str
     value: Any
     is_state: bool = False
     stays: bool = False
+    is_shown: bool = False
 
     def path_of(self, tool: str) -> str:
         """Returns the name by which ``ignore=`` names this field of the results of ``tool``."""
@@ -37,6 +45,7 @@ class ResultField(NamedTuple):
         items of the content were omitted."""
         pattern = "r'" + re.escape(self.path_of(tool)).replace("'", "\\'") + "'"
         text = STATE_BESIDE_A_LIST if self.is_state else FIELD_BESIDE_A_LIST
+        text = SHOWN_WITH_A_LIST if self.is_shown else text
         return text.format(tool=repr(tool), name=repr(self.name), pattern=pattern)
 
 

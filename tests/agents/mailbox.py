@@ -47,7 +47,7 @@ class Mailbox:
         if call.name == "search_inbox":
             mails = [*MAILS, *(f"Shop: offer number {each}." for each in range(len(MAILS), self.size))]
             return [
-                {"id": place, "text": f"{mail} {self.planted.get(place, '')}".strip()}
+                {"id": 10 * place + 17, "text": f"{mail} {self.planted.get(place, '')}".strip()}
                 for place, mail in enumerate(mails[: self.size])
             ]
         if call.name == "find_contact":

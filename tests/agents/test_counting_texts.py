@@ -183,3 +183,30 @@ def test_a_number_that_means_another_thing_is_no_doubt(heading: str) -> None:
     explanation = of_langchain(text, lambda told: f"{heading}:" in told and "bill of" in told)
     assert retention(explanation) == {frozenset({"inbox #1, heading", "inbox #1, item 2"})}
     assert not explanation.warnings
+
+
+def sums_up(told: str) -> bool:
+    return '"total": 350' in told and "bill of Ann Lee" in told
+
+
+@pytest.mark.parametrize("way", ["next_action", pytest.param("whole_run", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("framework", ["langchain", "plain"])
+def test_nothing_is_proved_where_a_field_may_be_made_of_items(framework: str, way: Way) -> None:
+    text, explain = json.dumps({"total": 350, "mails": MAILS}), FRAMEWORKS[framework]
+    explanation = explain(text, sums_up, replay_of=way)
+    assert "'total' in the result of the tool 'inbox'" in explanation.warnings[0]
+    assert {each.claim for each in explanation.rules} == {"unverified"}
+    named = explain(text, sums_up, replay_of=way, ignore=[r"inbox\.total"])
+    assert retention(named) == {frozenset({"inbox #1, item 2"})}
+    assert not named.warnings
+
+
+def test_llama_index_has_the_same_doubts() -> None:
+    text = headed((HEADING, *MAILS)).replace("Found 3 new mails in the inbox", "Status: RED")
+
+    def obeys(told: str) -> bool:
+        return "RED" in told and "bill of Ann Lee" in told
+
+    explanation = of_llama_index(text, obeys)
+    assert "'heading' in the result of the tool 'inbox'" in explanation.warnings[0]
+    assert not of_llama_index(text, obeys, ignore=[r"inbox\.heading"]).warnings

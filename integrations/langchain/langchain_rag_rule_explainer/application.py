@@ -25,7 +25,7 @@ from rag_rule_explainer.instrumentation.engine import (
 from rag_rule_explainer.instrumentation.isolation.attributes import data_copy
 from rag_rule_explainer.instrumentation.options import CallInput
 from rag_rule_explainer.instrumentation.run_context import participation
-from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent
+from rag_rule_explainer.instrumentation.source_kinds.result_content import ResultContent
 
 from .ambient import completed_config, without_streams
 from .breakpoints import asked_a_human

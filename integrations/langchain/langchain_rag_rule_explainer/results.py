@@ -11,7 +11,7 @@ from langchain_core.messages.tool import ToolOutputMixin
 
 from rag_rule_explainer.instrumentation.clients.fields import is_listed, mapping_in
 from rag_rule_explainer.instrumentation.result_field import ResultField
-from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
+from rag_rule_explainer.instrumentation.source_kinds.result_content import ResultContent, as_content
 
 _ARTIFACT = "artifact"
 _MESSAGES = "messages"

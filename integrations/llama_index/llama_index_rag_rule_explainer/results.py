@@ -7,7 +7,7 @@ from llama_index.core.base.llms.types import ContentBlock, TextBlock
 from llama_index.core.tools import ToolOutput
 
 from rag_rule_explainer.instrumentation.result_field import ResultField
-from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
+from rag_rule_explainer.instrumentation.source_kinds.result_content import ResultContent, as_content
 
 _RAW = "raw_output"
 

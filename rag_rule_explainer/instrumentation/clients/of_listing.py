@@ -47,7 +47,9 @@ score of a result, so a replay that omits this result must not be shown it."""
 
 Path = tuple[str, ...]
 """The keys that lead from a response to the list of its results."""
-IsCount = Callable[[object, Any, int], bool]
+IsCount = Callable[[Mapping[Any, Any], object, Sequence[Any], object], bool]
+"""A function that returns True iff a field counts the results. It is called with the fields that have it,
+its name, the results, and the name of the field that has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,27 +114,29 @@ def results_at(response: Any, path: Path) -> Sequence[Any]:
     return response
 
 
-def with_results(response: Any, path: Path, row: Sequence[Any], is_count: IsCount | None = None) -> Any:
+def _has_name_of_count(fields: Mapping[Any, Any], name: object, *_: object) -> bool:
+    return is_a_count(name, fields[name])
+
+
+def with_results(
+    response: Any, path: Path, row: Sequence[Any], is_count: IsCount = _has_name_of_count
+) -> Any:
     """Returns a copy of the response with only the results in ``row``. ``path``: the keys that lead to
     the list of results.
 
-    Numbers that count the results are reduced by the number of omitted results. ``is_count``: returns
-    True for further numbers that count the results; its arguments are a field's name, its value and the
-    number of results. None if there are no further numbers.
+    Numbers that count the results are reduced by the number of omitted results. ``is_count``: says which
+    numbers these are; by default, those with the name of a count.
     """
-    return _cut(response, path, row, (len(results_at(response, path)), is_count))
-
-
-def _cut(response: Any, path: Path, row: Sequence[Any], counted: tuple[int, IsCount | None]) -> Any:
     if not path:
         return listed_like(row, response)
-    fields, (total, is_count) = fields_of(response) or {}, counted
+    fields, results = fields_of(response) or {}, results_at(response, path)
     counts = {
-        name: max(0, each - total + len(row))
+        name: max(0, each - len(results) + len(row))
         for name, each in fields.items()
-        if is_a_count(name, each) or (is_count is not None and is_count(name, each, total))
+        if is_count(fields, name, results, path[0])
     }
-    return with_fields(response, **{**counts, path[0]: _cut(fields[path[0]], path[1:], row, counted)})
+    inside = with_results(fields[path[0]], path[1:], row, is_count)
+    return with_fields(response, **{**counts, path[0]: inside})
 
 
 def may_describe_results(fields: Mapping[str, Any], key: str) -> bool:

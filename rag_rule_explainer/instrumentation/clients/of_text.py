@@ -9,7 +9,7 @@ from typing import Any, cast
 from ...errors import InvalidInput
 from ...sources.given import Given
 from .fields import has_usual_text, is_listed, mapping_in
-from .of_listing import has_text, path_of, results_at, with_results
+from .of_listing import Path, has_text, path_of, results_at, with_results
 from .protocol import Rows
 from .reading import read_any
 from .several import are_messages, is_passage, lists_results
@@ -68,6 +68,14 @@ class JsonListing:
         if given is not None and isinstance(given.text, str):
             return given
         return Given(json.dumps(item, ensure_ascii=False), None, {})
+
+
+def listing_in(text: str) -> tuple[Any, Path]:
+    """Returns the value in a text that ``JsonListing`` can split, and the keys that lead to its list; an
+    empty path if the value is the list."""
+    written = cast("WrittenValue", written_in(text))
+    path = None if is_listed(written.value) else path_of(written.value, of_any_dicts=written.alone)
+    return written.value, path or ()
 
 
 def reads_several(text: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from ...predicates.mark_places import Place
 from .counting_lines import lowered
 from .kinds import Omit
+from .list_data import ListData
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class CutParts:
     are removed, the others are numbered anew."""
     is_doubtful: bool = False
     """Is True if the text has a number of which it is unknown whether it counts or numbers the items."""
+    data: ListData | None = None
+    """The list as data, if the text is JSON or a table."""
 
     @property
     def has_heading(self) -> bool:

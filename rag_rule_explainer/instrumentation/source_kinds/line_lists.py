@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...predicates.mark_places import Place
+from .list_data import ListData
 
 _POINT = re.compile(
     r"(?P<indent>[ \t]*)(?P<mark>[-*+•]|(?P<number>\d{1,4})[.)]|\((?P<inside>\d{1,4})\))[ \t]+(?=\S)"
@@ -35,7 +36,8 @@ class WrittenList(NamedTuple):
     blanked item, the place of all items together, and the places of numbers that count the items.
 
     ``numbers``: the place of the number of each item, if the items are numbered. ``is_doubtful``: True if
-    it is unknown whether numbers before the items give their places in the list.
+    it is unknown whether numbers before the items give their places in the list. ``data``: the list as
+    data, if the text is JSON or a table.
     """
 
     texts: Sequence[str]
@@ -45,6 +47,7 @@ class WrittenList(NamedTuple):
     counts: Sequence[Place] = ()
     numbers: Sequence[Place] = ()
     is_doubtful: bool = False
+    data: ListData | None = None
 
 
 def list_of_lines(text: str, core: Place) -> WrittenList | None:
@@ -168,4 +171,11 @@ def _table(text: str, core: Place) -> WrittenList | None:
     def blank(place: int) -> str:
         return "|" + "  |" * len(cells) + "\n" * text.endswith("\n", *spans[place])
 
-    return WrittenList(written[2:], spans, blank, (spans[0][0], spans[-1][1]))
+    names = [each.strip() or f"column {n}" for n, each in enumerate(_cells(written[0]), start=1)]
+    rows = [dict(zip(names, map(str.strip, _cells(each)), strict=False)) for each in written[2:]]
+    room = (spans[0][0], spans[-1][1])
+    return WrittenList(written[2:], spans, blank, room, data=ListData(rows))
+
+
+def _cells(row: str) -> Sequence[str]:
+    return row.removeprefix("|").removesuffix("|").split("|")

@@ -1,6 +1,6 @@
 """This module finds the list in the result of a tool that contains exactly one list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from ..clients.fields import fields_of, is_listed
@@ -37,13 +37,3 @@ def has_items(listed: Sequence[Any]) -> bool:
     numbers, truth values or None, or if only some of them are lists, as in ``(rows, total)``."""
     lists = sum(map(is_listed, listed))
     return lists in (0, len(listed)) and not all(isinstance(each, PLAIN) for each in listed)
-
-
-def counted_at(result: Any, path: Path) -> list[Path]:
-    """Returns the path of keys to each number that counts the items of the list at ``path``."""
-    found, total = list[Path](), len(results_at(result, path))
-    for place in range(len(path)):
-        fields: Mapping[Any, Any] = fields_of(results_at(result, path[:place])) or {}
-        counting = (name for name, each in fields.items() if counts_results(name, each, total))
-        found += ((*path[:place], name) for name in counting)
-    return found

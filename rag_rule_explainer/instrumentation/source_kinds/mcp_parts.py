@@ -33,6 +33,13 @@ class McpBlocks:
         """Returns the text of each block."""
         return [_text_of(each.block) for each in self.blocks]
 
+    @property
+    def structured(self) -> Any:
+        """Returns the structured content of the result; None if there is none."""
+        return next(
+            (each for name in _STRUCTURED if (each := field_of(self.like, name)) is not None), None
+        )
+
     def without(self, omitted: Collection[int], omit: Omit) -> Any:
         """Returns the result without the omitted blocks, or with them blanked."""
         if not omitted:

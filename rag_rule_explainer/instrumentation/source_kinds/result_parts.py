@@ -12,9 +12,10 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol, cast
 
 from ...errors import InvalidInput
-from ..clients.fields import is_listed, listed_like
-from ..clients.of_listing import Path, counts_results, results_at, with_results
-from ..clients.of_text import json_listing
+from ..clients.fields import fields_of, is_listed, listed_like
+from ..clients.of_listing import Path, is_a_count, results_at, with_results
+from ..clients.of_text import json_listing, listing_in
+from .fields_beside import counts_items
 from .inner_parts import InnerParts
 from .kinds import Omit
 from .list_paths import has_items, list_path
@@ -84,7 +85,7 @@ class EnclosedParts(InnerParts):
         """Returns the dict or object with the omitted items of its list removed or blanked."""
         if not omitted:
             return self.whole
-        return with_results(self.whole, self.path, self.inner.without(omitted, omit), counts_results)
+        return with_results(self.whole, self.path, self.inner.without(omitted, omit), counts_items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,4 +204,15 @@ def _rewritten(text: str) -> ResultParts | None:
     # The text has several lists, so it cannot be written again without some of the items.
     except InvalidInput:
         return None
-    return RewrittenParts(ListedParts(list(rows[0])), text) if rows is not None and rows[0] else None
+    if rows is None or not rows[0]:
+        return None
+    whole, path = listing_in(text)
+    named = (fields_of(results_at(whole, path[:place])) or {} for place in range(len(path)))
+    counts = [
+        counts_items(fields, name, rows[0], key)
+        for fields, key in zip(named, path, strict=True)
+        for name in fields
+        if is_a_count(name, fields[name])
+    ]
+    # The text is written with lower counts, so each number with the name of a count has to be one.
+    return RewrittenParts(ListedParts(list(rows[0])), text) if all(counts) else None

@@ -3,8 +3,8 @@ sources."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ...probing.wholeness import Said
 from ...sources import Source
@@ -12,42 +12,14 @@ from ...tool_calls import ToolCall
 from ..executed_calls import NotedResult, ToolOutcome
 from ..recording.serving import SOURCE_KIND
 from ..requests.volatile import Steady
-from ..result_field import FieldDoubt, ResultField
+from ..result_field import FieldDoubt
 from .cut_parts import cut_parts_in
-from .failed_calls import emptied_error
+from .dependent_fields import DependentField, dependent_fields
 from .kinds import Omit
 from .own_ids import OwnIds, readable_name
+from .result_content import ContentOf, ResultContent, content_of_error, with_constants
 from .result_fields import fields_left
 from .result_parts import OnePart, ResultParts, parts_of_result
-
-
-def _without_fields(result: Any, _: Sequence[ResultField]) -> Any:
-    return result
-
-
-class ResultContent(NamedTuple):
-    """A ``ResultContent`` is the part of a tool's result that a model is shown (``content``). ``put``: a
-    function that gets another content, and returns a copy of the result with that content. ``fields``:
-    what the result has beside it; ``with_fields``: returns a copy of a result with only these fields."""
-
-    content: Any
-    put: Callable[[Any], Any]
-    fields: Sequence[ResultField] = ()
-    with_fields: Callable[[Any, Sequence[ResultField]], Any] = _without_fields
-
-
-def as_content(result: Any) -> ResultContent:
-    """Returns a ``ResultContent`` whose content is the whole result. It is used for results that a model
-    is shown unchanged."""
-
-    def put(content: Any) -> Any:
-        return content
-
-    return ResultContent(result, put)
-
-
-ContentOf = Callable[[Any], ResultContent]
-"""A function from the result of a tool, in the framework's own type, to its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +28,26 @@ class _SplitResult:
     parts: ResultParts
     whole: ResultContent
     tool: str
+    dependent: Sequence[DependentField]
+
+    @classmethod
+    def of(
+        cls,
+        whole: ResultContent,
+        parts: ResultParts,
+        call: ToolCall,
+        steady: Steady,
+        ids: Sequence[str] = (),
+    ) -> "_SplitResult":
+        """Returns a result that is split into ``parts``. ``call``: the call that had it."""
+        return cls(tuple(ids), parts, whole, call.name, dependent_fields(parts, call, steady))
 
     def left(self, omitted: Collection[int], omit: Omit, doubt: FieldDoubt) -> Any:
         """Returns the result without the parts with these indexes."""
         result = self.whole.put(self.parts.without(omitted, omit))
+        for one in self.dependent:
+            if one.is_changed([*omitted], self.parts, omit):
+                doubt(self.tool, one.field)
         if not omitted or not self.whole.fields:
             return result
         left = fields_left(self.whole.fields, self.parts, omitted, omit)
@@ -107,20 +95,19 @@ class ToolSources:
         ids, unvaried, steady = OwnIds.beside(taken), dict[str, None](), steady or Steady()
         for each in sorted(noted, key=lambda one: _turn(one, said)):
             numbers[each.call.name] += 1
-            whole = _content_of_error(each.result) if each.is_error else content_of(each.result)
+            whole = content_of_error(each.result) if each.is_error else content_of(each.result)
             if whole is None:
                 unvaried[each.call.name] = None
                 continue
-            whole = _with_constants(whole, each.call.name, steady)
+            whole = with_constants(whole, each.call.name, steady)
             parts = OnePart(whole.content) if each.is_error else parts_of_result(whole.content)
             if parts is None:
                 continue
             name = f"{readable_name(each.call.name)} #{numbers[each.call.name]}"
             own = list(_sources_of(name, each.call, parts, ids))
             sources += own
-            split[each.key, each.place] = _SplitResult(
-                tuple(one.id for one in own), parts, whole, each.call.name
-            )
+            known = [one.id for one in own]
+            split[each.key, each.place] = _SplitResult.of(whole, parts, each.call, steady, known)
         return cls(tuple(sources), omit, content_of, steady, tuple(unvaried), split)
 
     def served(
@@ -164,7 +151,7 @@ class ToolSources:
         each part that has the text of an omitted source, and the ids of the retained sources in it. If a
         part has the text of several sources, it is removed only if all of them are omitted. ``own``: the
         ids of the sources of the call; if any of them have the text of a part, no others count."""
-        whole = _with_constants(self.content_of(result), tool, self.steady)
+        whole = with_constants(self.content_of(result), tool, self.steady)
         parts = parts_of_result(whole.content)
         if parts is None:
             return result, ()
@@ -174,7 +161,8 @@ class ToolSources:
         delivered = [each for ids in owners for each in ids if each in kept]
         if not omitted:
             return result, tuple(delivered)
-        return _SplitResult((), parts, whole, tool).left(omitted, self.omit, doubt), tuple(delivered)
+        split = _SplitResult.of(whole, parts, ToolCall(tool), self.steady)
+        return split.left(omitted, self.omit, doubt), tuple(delivered)
 
     def made_again(
         self, key: str, place: int, result: Any, kept: Collection[str], doubt: FieldDoubt
@@ -189,19 +177,19 @@ class ToolSources:
         known = self._split.get((key, place))
         if known is None:
             return None
-        whole = _with_constants(self.content_of(result), known.tool, self.steady)
+        whole = with_constants(self.content_of(result), known.tool, self.steady)
         parts = parts_of_result(whole.content)
         if parts is None:
             return result, ()
         omitted = [number for number, each in enumerate(known.ids) if each not in kept]
         texts = ([*map(self.steady, each.texts)] for each in (parts, known.parts))
         if next(texts) == next(texts):
-            left = _SplitResult(known.ids, parts, whole, known.tool).left(omitted, self.omit, doubt)
+            left = replace(known, parts=parts, whole=whole).left(omitted, self.omit, doubt)
             return left, tuple(each for each in known.ids if each in kept)
         if len(omitted) < len(known.ids) or known.parts.is_list:
             return self.filtered(result, known.tool, kept, doubt, known.ids)
         every = range(len(parts.texts))
-        return _SplitResult((), parts, whole, known.tool).left(every, self.omit, doubt), ()
+        return replace(known, parts=parts, whole=whole).left(every, self.omit, doubt), ()
 
     def omitting(
         self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None], doubt: FieldDoubt
@@ -249,24 +237,6 @@ class Omitting:
         left, ids = self.sources.filtered(result, tool, self.kept, self.doubt)
         self.deliver(ids, False)
         return left
-
-
-def _content_of_error(error: Exception) -> ResultContent | None:
-    """Returns the text of an error as the content of a result; None if the error cannot be copied without
-    its text."""
-    left = emptied_error(error)
-
-    def put(text: Any) -> Exception | None:
-        return error if text else left
-
-    return None if left is None else ResultContent(str(error), put)
-
-
-def _with_constants(whole: ResultContent, tool: str, steady: Steady) -> ResultContent:
-    """Returns the content with those fields marked as constant that the user has named (``ignore=``)."""
-    named = (steady.is_ignored(each.path_of(tool)) for each in whole.fields)
-    fields = [one._replace(stays=one.stays or so) for one, so in zip(whole.fields, named, strict=True)]
-    return whole._replace(fields=tuple(fields))
 
 
 def _sources_of(name: str, call: ToolCall, parts: ResultParts, ids: OwnIds) -> Iterable[Source]:

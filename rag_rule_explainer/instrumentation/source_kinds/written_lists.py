@@ -18,8 +18,10 @@ from ..clients.written import literal_in
 from .bracketed import elements_at, span_at
 from .counting_lines import counted_in, is_counting
 from .cut_parts import CutParts
+from .fields_beside import counted_at
 from .line_lists import WrittenList, list_of_lines
-from .list_paths import counted_at, list_path
+from .list_data import ListData
+from .list_paths import list_path
 from .part_values import blanked, read_json, text_of_part
 
 _FENCE = "```"
@@ -84,6 +86,7 @@ def _cut_parts(text: str, found: WrittenList, heading: Place | None = None) -> C
         heading=heading,
         numbers=found.numbers,
         is_doubtful=found.is_doubtful or counted.is_doubtful,
+        data=found.data,
     )
 
 
@@ -129,7 +132,8 @@ def _in_brackets(text: str, core: Place) -> WrittenList | None:
 
     spans, room = elements[0], (span[0] + 1, elements[1])
     texts = [_shown(each, text[slice(*at)]) for each, at in zip(values, spans, strict=True)]
-    return WrittenList(texts, spans, blank, room, cast("list[Place]", counts))
+    data = ListData(values, value, path)
+    return WrittenList(texts, spans, blank, room, cast("list[Place]", counts), data=data)
 
 
 def _shown(value: Any, written: str) -> str:
@@ -196,4 +200,4 @@ def _lines_of_json(text: str, core: Place) -> WrittenList | None:
         return json.dumps(blanked(values[number]), ensure_ascii=False)
 
     texts = [_shown(each, text[slice(*at)]) for each, at in zip(values, spans, strict=True)]
-    return WrittenList(texts, spans, blank, (spans[0][0], spans[-1][1]))
+    return WrittenList(texts, spans, blank, (spans[0][0], spans[-1][1]), data=ListData(values))

@@ -17,7 +17,8 @@ from rag_rule_explainer import Explanation, ToolCall, calls_tool
 from rag_rule_explainer.instrumentation.executed_calls import NotedResult
 from rag_rule_explainer.instrumentation.result_field import ResultField
 from rag_rule_explainer.instrumentation.source_kinds.kinds import Omit
-from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ToolSources, as_content
+from rag_rule_explainer.instrumentation.source_kinds.result_content import as_content
+from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ToolSources
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 GIVEN: Any = {"messages": [("user", "Please look after my mailbox.")]}
