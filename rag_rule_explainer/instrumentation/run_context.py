@@ -18,6 +18,7 @@ from .isolation.acts import Acts
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
 from .isolation.whereabouts import executing, run_here
+from .noted_reads import GivenToTool, reads_in_use
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .recording.recorder import Recording
 from .requests.calls_of_run import CallsOfRun, MadeCall, UnrecordedTool
@@ -161,7 +162,7 @@ class Participation:
         identity: str | None = None,
         way: str = "",
         tool: object = None,
-        given: object = None,
+        given: GivenToTool | None = None,
     ) -> UsedTool:
         """Returns a ``UsedTool`` for a call that begins. Raises an error if a replay ends. ``name``: None
         to only count it. ``way``: the attribute by which ``tool`` is called; ``given``: with what."""
@@ -182,12 +183,12 @@ class Participation:
         if (replay := self.tool_replay) is None:
             self.tool_record.executed.append(made)
             key = self.tool_record.key_of(name, (way, arguments), tool, now)
-            reach = self.tool_record.reached(given, tool)
+            reach = self.tool_record.reached(given or GivenToTool(), tool)
             return UsedTool(call, self.tool_record, None, key, replies, within, at=now, reaching=reach)
         retrieves = replay.retrieves(name, tool, self.tool_record.tools.made)
         try:
             key = replay.key_of(name, (way, arguments), tool, self.tool_record.tools.made, runs=retrieves)
-            outcome = replay.outcome(call, key, retrieves=retrieves)
+            outcome = replay.outcome(call, key, tool, given, retrieves=retrieves)
         except (NewToolCall, ReplayEnded) as error:
             keep_loop_quiet(error)
             raise
@@ -269,6 +270,8 @@ def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
     of this tool; None if it is unknown."""
     token = tools_in_use.set((*tools_in_use.get(), name))
     call = call_in_use.set(0 if used is None else used.at)
+    reading = None if used is None or used.reaching is None else used.reaching.inputs.reads
+    noting = reads_in_use.set(reading)
     run = participation()
     try:
         with nullcontext() if run is None else executing(run):
@@ -276,6 +279,7 @@ def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
     finally:
         if run is not None and used is not None and used.outcome is None:
             run.acts.end_call(name, used.at, moment())
+        reads_in_use.reset(noting)
         call_in_use.reset(call)
         tools_in_use.reset(token)
 

@@ -21,6 +21,8 @@ from ...tool_calls import ToolCall
 from ..copies.guarded_code import CodeGuards
 from ..executed_calls import ToolOutcome
 from ..late_calls import in_its_run, late_use
+from ..noted_reads import GivenToTool
+from ..requests.exchanges import moment
 from ..requests.tools_in_use import functions_in_use, tools_in_use
 from ..run_context import Participation, inside_retrieval, participation, run_begun
 from ..tool_replay import UsedTool
@@ -242,10 +244,11 @@ class _Quietly:
             return UsedTool(None, None, ToolOutcome(run.stubs[self.name]))
         if replay is None:
             key = run.tool_record.key_of(self.name, told, self.tool)
-            before = run.tool_record.reached((args, kwargs), self.tool)
-            return UsedTool(call, run.tool_record, None, key, is_own=False, reaching=before)
+            before = run.tool_record.reached(GivenToTool((args, kwargs)), self.tool)
+            now = moment()
+            return UsedTool(call, run.tool_record, None, key, at=now, is_own=False, reaching=before)
         key = replay.key_of(self.name, told, self.tool, run.tool_record.tools.made)
-        return UsedTool(call, None, replay.outcome(call, key))
+        return UsedTool(call, None, replay.outcome(call, key, self.tool))
 
     @contextmanager
     def _inside(self) -> Generator[None, None, None]:
