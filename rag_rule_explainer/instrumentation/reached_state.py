@@ -122,7 +122,9 @@ class _Walk:
             self._object(value, path, holders, is_read=is_read)
 
     def _object(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
-        is_own = is_users(str(value.__name__ if isinstance(value, ModuleType) else type(value).__module__))
+        is_own = is_users(
+            str(value.__name__ if isinstance(value, ModuleType) else type(value).__module__)
+        )
         if isinstance(value, type):
             is_own = is_users(str(cast("type[Any]", value).__module__))
         wrapped = getattr(value, "__wrapped__", None)
@@ -223,4 +225,6 @@ def _only_changes(steps: list[dis.Instruction], place: int) -> bool:
 
 
 def _is_in_place(step: dis.Instruction) -> bool:
-    return step.opname.startswith("INPLACE_") or (step.opname == "BINARY_OP" and step.argrepr.endswith("="))
+    return step.opname.startswith("INPLACE_") or (
+        step.opname == "BINARY_OP" and step.argrepr.endswith("=")
+    )

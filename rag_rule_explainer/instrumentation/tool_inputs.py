@@ -101,26 +101,32 @@ class ToolInputs:
             if not (before.is_read or now.is_read) or before.content == now.content:
                 continue
             changed = self._changed_by_others((*before.holders, *now.holders), running)
-            is_same = self._is_as_made(changed, now, at, made) if changed else _are_same(before, now)
-            if not is_same:
+            is_same = self._is_as_made(changed, at, made) if changed else _are_same(before, now)
+            if not is_same or not all(_is_of_tools(each, now, running) for each in changed):
                 return _said(path)
         return ""
 
-    def _changed_by_others(self, holders: Collection[Holder], running: Collection[str]) -> list[_Variable]:
+    def _changed_by_others(
+        self, holders: Collection[Holder], running: Collection[str]
+    ) -> list[_Variable]:
         """Returns the variables that tools changed which do not run in a replay."""
         with self._guard:
             known = [self._variables[each] for each in holders if each in self._variables]
         return [each for each in known if any(write.name not in running for write in each.writes)]
 
-    def _is_as_made(
-        self, variables: Collection[_Variable], now: Reached, at: int, made: Mapping[str, int]
-    ) -> bool:
+    def _is_as_made(self, variables: Collection[_Variable], at: int, made: Mapping[str, int]) -> bool:
         """Returns True iff a replay has made the same calls that changed the variables as the baseline
-        before the moment ``at``, and no other code has changed them."""
-        if not any(are_same(now.content, each) for one in variables for each in (one.first, one.last)):
-            return False
+        before the moment ``at``."""
         keys = {write.key for each in variables for write in each.writes}
         return all(made.get(each, 0) == sum(one < at for one in self._times[each]) for each in keys)
+
+
+def _is_of_tools(variable: _Variable, now: Reached, running: Collection[str]) -> bool:
+    """Returns True iff nothing but tools has changed a variable: where none of them runs in the replay, it
+    is as it was before or after the baseline."""
+    if any(each.name in running for each in variable.writes):
+        return True
+    return any(are_same(now.content, each) for each in (variable.first, variable.last))
 
 
 def _reads_same(given: GivenToTool, path: Path, content: Any) -> bool:

@@ -227,7 +227,6 @@ class UsedTool:
                     self.record.not_begun.append((self.call, error))
             raise
 
-
     def _note_inputs(self) -> None:
         if self.record is not None and self.call is not None and self.reaching is not None:
             self.record.inputs.end(self.reaching.inputs, Write(self.at, self.key, self.call.name))

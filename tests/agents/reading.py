@@ -35,14 +35,18 @@ class Scripted(BaseChatModel):
         return self
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        called = [each["name"] for one in messages if isinstance(one, AIMessage) for each in one.tool_calls]
+        called = [
+            each["name"] for one in messages if isinstance(one, AIMessage) for each in one.tool_calls
+        ]
         wanted = next_call(called, told(messages), self.order, noting=self.noting)
         calls = [{"name": wanted, "args": {}, "id": f"c{len(messages)}"}] if wanted else []
         reply = AIMessage("" if calls else "done", tool_calls=calls)
         return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
-def next_call(called: Sequence[str], said: str, order: Sequence[str] = ORDER, *, noting: bool = False) -> str:
+def next_call(
+    called: Sequence[str], said: str, order: Sequence[str] = ORDER, *, noting: bool = False
+) -> str:
     """Returns the tool that the model calls next; empty if it answers. ``said``: what tools returned."""
     if noting and "inbox" in called and "4711" in said and "remember" not in called:
         return "remember"

@@ -10,8 +10,10 @@ from typing import Any, cast
 
 from langchain_core.runnables.config import ensure_config
 
+from rag_rule_explainer.instrumentation.changed_in_place import is_record
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.field_reads import fields_read
 from rag_rule_explainer.instrumentation.noted_reads import (
     GivenToTool,
     NotedReads,
@@ -28,21 +30,25 @@ _READ = "__pregel_read"
 _CHANNEL, _STORE = "the state of the graph", "the store"
 
 
-def given_besides(given: Mapping[str, Any], arguments: Any, kwargs: Mapping[str, Any]) -> GivenToTool:
+def given_besides(
+    tool: object, given: Mapping[str, Any], arguments: Any, kwargs: Mapping[str, Any]
+) -> GivenToTool:
     """Returns what a tool is called with. ``given``: its arguments; ``arguments``: those of the model;
     ``kwargs``: the keyword arguments of ``run``."""
     by_model = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else given
     injected = {name: each for name, each in given.items() if name not in by_model and name not in _OWN}
     places, whole = dict[Path, Any](), dict[Path, Any]()
     for name, each in injected.items():
-        if type(each) is dict:
-            places[(name,)] = each
-        elif _is_runtime(each):
+        path, state = ((name, "state"), each.state) if _is_runtime(each) else ((name,), each)
+        if _is_runtime(each):
             whole[name, "context"] = each.context
-            found = places if type(each.state) is dict else whole
-            found[name, "state"] = each.state
+        if type(state) is dict:
+            places[path] = state
+        elif is_record(state):
+            fields: Any = getattr(type(state), "model_fields", None) or vars(state)
+            whole |= {(*path, one): getattr(state, one) for one in fields_read(tool, path, fields)}
         else:
-            whole[(name,)] = each
+            whole[path] = state
 
     def look(path: Path) -> object:
         if path[0] == _CHANNEL:
@@ -185,6 +191,4 @@ def _without_times(found: Any) -> object:
     return (found.namespace, found.key, found.value) if hasattr(found, "namespace") else found
 
 
-INTERCEPTIONS = (
-    Interception("langgraph.store.base", "BaseStore", re.compile("a?batch"), _batching),
-)
+INTERCEPTIONS = (Interception("langgraph.store.base", "BaseStore", re.compile("a?batch"), _batching),)

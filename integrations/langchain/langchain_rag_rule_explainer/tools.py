@@ -99,7 +99,7 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
             tool=tool,
         )
     arguments = _given_by_the_model(tool, given)
-    injected = given_besides(mapping_in(arguments_in(given)), arguments, kwargs)
+    injected = given_besides(tool, mapping_in(arguments_in(given)), arguments, kwargs)
     return run.use_tool(tool.name, arguments, _identity_in(given, kwargs), tool=tool, given=injected)
 
 

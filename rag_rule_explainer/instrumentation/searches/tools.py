@@ -119,7 +119,9 @@ def recording_calls(
         run = participation()
         if run is None:
             return late_use(name, given, tool=own or function)
-        return run.use_tool(name, given(), way=way, tool=own or function, given=GivenToTool((args, kwargs)))
+        return run.use_tool(
+            name, given(), way=way, tool=own or function, given=GivenToTool((args, kwargs))
+        )
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
