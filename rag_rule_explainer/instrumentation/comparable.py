@@ -50,10 +50,8 @@ def _comparable(value: Any, above: list[int], left: list[int]) -> Any:
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):
         return kind, value
-    if kind in SAID:
-        return kind, repr(value)
-    if isinstance(value, Connection):
-        return kind, _rows(value)
+    if kind in SAID or isinstance(value, Connection):
+        return kind, repr(value) if kind in SAID else _rows(value)
     if id(value) in above:
         return "again", len(above) - above.index(id(value))
     content = content_of(value)
@@ -63,13 +61,15 @@ def _comparable(value: Any, above: list[int], left: list[int]) -> Any:
     left[0] -= len(content) + 1
     if left[0] < 0:
         return Unreadable()
-    inside = [_comparable(each, [*above, id(value)], left) for each in content]
+    return named, _inside(value, [_comparable(each, [*above, id(value)], left) for each in content])
+
+
+def _inside(value: Any, parts: list[Any]) -> Any:
     if isinstance(value, Set):
-        return named, frozenset(inside)
+        return frozenset(parts)
     if isinstance(value, (list, tuple, deque, bytearray)):
-        return named, tuple(inside)
-    is_message = not isinstance(value, Mapping) and hasattr(value, "content")
-    return named, _entries(inside, is_message=is_message)
+        return tuple(parts)
+    return _entries(parts, is_message=not isinstance(value, Mapping) and hasattr(value, "content"))
 
 
 def _entries(flat: list[Any], *, is_message: bool) -> tuple[Any, ...]:

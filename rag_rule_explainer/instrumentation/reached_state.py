@@ -41,11 +41,12 @@ Holder: TypeAlias = Hashable
 class Reached(NamedTuple):
     """A ``Reached`` is one value that code reaches. ``content``: what ``comparable`` returns for it;
     ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if the
-    code may read it."""
+    code may read it; ``is_coarse``: True for an object of a library, of which it may read any part."""
 
     content: Any
     holders: tuple[Holder, ...]
     is_read: bool
+    is_coarse: bool = False
 
 
 class _Names(NamedTuple):
@@ -130,7 +131,7 @@ class _Walk:
         wrapped = getattr(value, "__wrapped__", None)
         if isinstance(wrapped, FunctionType):
             self._visit(wrapped, path, (), is_read=True)
-        elif is_own:
+        elif is_own or (is_record(value) and not hasattr(value, "invoke")):
             self._attributes(value, path)
         if is_own and not isinstance(value, _DATA):
             return
@@ -183,7 +184,8 @@ class _Walk:
             return
         own = (id(value),) if isinstance(value, _MUTABLE) else ()
         self.kept.append(value)
-        self.values[path] = Reached(comparable(value), (*holders, *own), is_read)
+        is_coarse = not isinstance(value, (*_DATA, Connection))
+        self.values[path] = Reached(comparable(value), (*holders, *own), is_read, is_coarse)
 
 
 def _held(value: Any) -> Mapping[str, Any]:

@@ -18,7 +18,6 @@ from .isolation.acts import Acts
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
 from .isolation.whereabouts import executing, run_here
-from .noted_reads import GivenToTool, reads_in_use
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .recording.recorder import Recording
 from .requests.calls_of_run import CallsOfRun, MadeCall, UnrecordedTool
@@ -27,7 +26,7 @@ from .requests.tools_in_use import call_in_use, tools_in_use
 from .run_failures import unusable
 from .shared_state.temporaries import Shared
 from .source_kinds.asked_requests import PromptEditing
-from .tool_record import ToolRecord
+from .tool_record import GivenToTool, ToolRecord
 from .tool_replay import NewToolCall, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch
 
@@ -270,8 +269,6 @@ def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
     of this tool; None if it is unknown."""
     token = tools_in_use.set((*tools_in_use.get(), name))
     call = call_in_use.set(0 if used is None else used.at)
-    reading = None if used is None or used.reaching is None else used.reaching.inputs.reads
-    noting = reads_in_use.set(reading)
     run = participation()
     try:
         with nullcontext() if run is None else executing(run):
@@ -279,7 +276,6 @@ def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
     finally:
         if run is not None and used is not None and used.outcome is None:
             run.acts.end_call(name, used.at, moment())
-        reads_in_use.reset(noting)
         call_in_use.reset(call)
         tools_in_use.reset(token)
 

@@ -101,6 +101,8 @@ class ToolInputs:
             if not (before.is_read or now.is_read) or before.content == now.content:
                 continue
             changed = self._changed_by_others((*before.holders, *now.holders), running)
+            if changed and (before.is_coarse or now.is_coarse):
+                continue  # nothing shows that the tool reads the part that another tool has changed
             is_same = self._is_as_made(changed, at, made) if changed else _are_same(before, now)
             if not is_same or not all(_is_of_tools(each, now, running) for each in changed):
                 return _said(path)
@@ -122,8 +124,8 @@ class ToolInputs:
 
 
 def _is_of_tools(variable: _Variable, now: Reached, running: Collection[str]) -> bool:
-    """Returns True iff nothing but tools has changed a variable: where none of them runs in the replay, it
-    is as it was before or after the baseline."""
+    """Returns True iff nothing but tools has changed a variable: where none of them runs in the replay,
+    it is as it was before or after the baseline."""
     if any(each.name in running for each in variable.writes):
         return True
     return any(are_same(now.content, each) for each in (variable.first, variable.last))

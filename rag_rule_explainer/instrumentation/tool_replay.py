@@ -19,7 +19,7 @@ from .executed_calls import Omits, ToolOutcome
 from .forked_children import ForkedChildren
 from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL
-from .noted_reads import GivenToTool
+from .noted_reads import GivenToTool, reads_in_use
 from .shared_state.reaching import FRAMEWORKS
 from .tool_inputs import Write
 from .tool_record import Before, ToolRecord
@@ -211,9 +211,10 @@ class UsedTool:
 
     @contextmanager
     def noting_errors(self, pauses: tuple[type[Exception], ...] = ()) -> Generator[None, None, None]:
-        """Records an error that the block raises as the outcome of the call. ``pauses``: the types of
-        errors that are not recorded, because the framework raises them to pause a tool that it later
-        calls again."""
+        """Records what the tool reads in the block, and an error that the block raises as the outcome of
+        the call. ``pauses``: the types of errors that are not recorded, because the framework raises them
+        to pause a tool that it later calls again."""
+        noting = reads_in_use.set(None if self.reaching is None else self.reaching.inputs.reads)
         try:
             yield
         except pauses:
@@ -226,6 +227,8 @@ class UsedTool:
                 if _has_not_begun(error):
                     self.record.not_begun.append((self.call, error))
             raise
+        finally:
+            reads_in_use.reset(noting)
 
     def _note_inputs(self) -> None:
         if self.record is not None and self.call is not None and self.reaching is not None:

@@ -8,8 +8,12 @@ import pytest
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import calls_tool
+from tests.agents import reading_nothing_new, reading_objects, reading_states
 from tests.agents.reading import ASKED, Omitted, Shape, calls_in, false_rules
-from tests.agents.reading_of_graphs import GUILTY, INNOCENT
+from tests.agents.reading_agents import GUILTY, INNOCENT
+
+MODULES = (reading_nothing_new, reading_objects, reading_states)
+"""The modules that fill ``GUILTY`` and ``INNOCENT``."""
 
 
 def real_run(make: Shape, omitted: Omitted) -> bool:

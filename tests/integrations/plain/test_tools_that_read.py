@@ -16,7 +16,8 @@ SEEN: dict[str, str] = {}
 
 
 def says(body: Mapping[str, Any]) -> str | Mapping[str, Any]:
-    called = [one["function"]["name"] for each in body["messages"] for one in each.get("tool_calls") or ()]
+    calls = [one for each in body["messages"] for one in each.get("tool_calls") or ()]
+    called = [each["function"]["name"] for each in calls]
     said = "\n".join(str(each["content"]) for each in body["messages"] if each["role"] == "tool")
     wanted = next_call(called, said)
     if not wanted:
