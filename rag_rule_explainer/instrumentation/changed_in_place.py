@@ -28,7 +28,7 @@ _OF_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR")
 _COLLECTIONS = (list, set, dict, deque, bytearray)
 _LEADING = (CellType, ContextVar, FunctionType, MethodType, partial)
 """The types of what leads to an object that a tool may change."""
-_ADDING = frozenset({"append", "appendleft", "extend", "extendleft", "add", "insert", "update"})
+ADDING = frozenset({"append", "appendleft", "extend", "extendleft", "add", "insert", "update"})
 """The methods by which code adds to a collection without reading it: they return None."""
 _LOADS = ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_NAME")
 
@@ -135,7 +135,7 @@ class _Wanted(NamedTuple):
     def _is_read(self, value: Any, after: dis.Instruction) -> bool:
         if after.opname not in _OF_ATTRIBUTES:
             return id(value) not in self.held
-        if type(value) in _COLLECTIONS and after.argval in _ADDING:
+        if type(value) in _COLLECTIONS and after.argval in ADDING:
             return False
         own: Any = getattr(value, "__dict__", {})
         if after.argval in own:
@@ -178,7 +178,7 @@ def _readers(chain: Sequence[Any]) -> Iterator[tuple[CodeType, Mapping[str, Any]
     for each in gc.get_referrers(*closures) if closures else ():
         if isinstance(each, FunctionType) and is_users(str(each.__module__)):
             cells = zip(own_code(each).co_freevars, each.__closure__ or (), strict=False)
-            yield own_code(each), {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
+            yield own_code(each), {name: cell.cell_contents for name, cell in cells if is_filled(cell)}
 
 
 def _running() -> Iterator[FrameType | None]:
@@ -192,7 +192,7 @@ def _running() -> Iterator[FrameType | None]:
 def _held(thing: Any) -> tuple[Any, ...] | None:
     """Returns what an object holds, in order; None if it is none whose content counts."""
     try:
-        return _leading_to(thing) if isinstance(thing, _LEADING) else _content(thing)
+        return _leading_to(thing) if isinstance(thing, _LEADING) else content_of(thing)
     except Exception:  # the user's own collections and properties may raise any error
         return None
 
@@ -200,7 +200,7 @@ def _held(thing: Any) -> tuple[Any, ...] | None:
 def _leading_to(thing: Any) -> tuple[Any, ...]:
     """Returns what a function, a method, a partial, or a variable leads to."""
     if isinstance(thing, CellType):
-        return (thing.cell_contents,) if _is_filled(thing) else ()
+        return (thing.cell_contents,) if is_filled(thing) else ()
     if isinstance(thing, ContextVar):
         return (cast("ContextVar[Any]", thing).get(None),)
     if isinstance(thing, MethodType):
@@ -214,7 +214,9 @@ def _leading_to(thing: Any) -> tuple[Any, ...]:
     return thing.func, *thing.args, *thing.keywords.values()
 
 
-def _content(thing: Any) -> tuple[Any, ...] | None:
+def content_of(thing: Any) -> tuple[Any, ...] | None:
+    """Returns what data holds: a collection, a record, or an object of the user's. Of entries and
+    attributes, the names are between the values. None for any other object."""
     if isinstance(thing, Mapping):
         return _entries(cast("Mapping[Any, Any]", thing))
     if isinstance(thing, (list, tuple, deque, Set)):
@@ -222,12 +224,17 @@ def _content(thing: Any) -> tuple[Any, ...] | None:
     if isinstance(thing, bytearray):
         return (bytes(thing),)
     kind = cast("type[Any]", type(thing))
-    fields: Any = getattr(kind, "__dataclass_fields__", {})
-    is_record = fields or hasattr(kind, "model_fields")
-    if isinstance(thing, type) or not (is_record or is_users(kind.__module__)):
+    if isinstance(thing, type) or not (is_record(thing) or is_users(kind.__module__)):
         return None
+    fields: Any = getattr(kind, "__dataclass_fields__", {})
     held = held_by(thing) or {**getattr(thing, "__dict__", {})}
     return _entries({name: getattr(thing, name, None) for name in fields} | held)
+
+
+def is_record(thing: object) -> bool:
+    """Returns True iff an object is one of a dataclass, or of a model of pydantic."""
+    kind: Any = type(thing)
+    return bool(getattr(kind, "__dataclass_fields__", {})) or hasattr(kind, "model_fields")
 
 
 def _entries(held: Mapping[Any, Any]) -> tuple[Any, ...]:
@@ -248,8 +255,9 @@ def _is_equal(one: Any, other: Any) -> bool:
         return False
 
 
-def _is_filled(cell: CellType) -> bool:
+def is_filled(cell: CellType) -> bool:
+    """Returns True iff an enclosed variable has a value already."""
     try:
-        return cell.cell_contents is not _is_filled
+        return cell.cell_contents is not is_filled
     except ValueError:  # the variable has no value yet
         return False

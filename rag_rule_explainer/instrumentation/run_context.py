@@ -26,7 +26,7 @@ from .requests.tools_in_use import call_in_use, tools_in_use
 from .run_failures import unusable
 from .shared_state.temporaries import Shared
 from .source_kinds.asked_requests import PromptEditing
-from .tool_record import ToolRecord
+from .tool_record import GivenToTool, ToolRecord
 from .tool_replay import NewToolCall, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch
 
@@ -161,7 +161,7 @@ class Participation:
         identity: str | None = None,
         way: str = "",
         tool: object = None,
-        given: object = None,
+        given: GivenToTool | None = None,
     ) -> UsedTool:
         """Returns a ``UsedTool`` for a call that begins. Raises an error if a replay ends. ``name``: None
         to only count it. ``way``: the attribute by which ``tool`` is called; ``given``: with what."""
@@ -182,12 +182,12 @@ class Participation:
         if (replay := self.tool_replay) is None:
             self.tool_record.executed.append(made)
             key = self.tool_record.key_of(name, (way, arguments), tool, now)
-            reach = self.tool_record.reached(given, tool)
+            reach = self.tool_record.reached(given or GivenToTool(), tool)
             return UsedTool(call, self.tool_record, None, key, replies, within, at=now, reaching=reach)
         retrieves = replay.retrieves(name, tool, self.tool_record.tools.made)
         try:
             key = replay.key_of(name, (way, arguments), tool, self.tool_record.tools.made, runs=retrieves)
-            outcome = replay.outcome(call, key, retrieves=retrieves)
+            outcome = replay.outcome(call, key, tool, given, retrieves=retrieves)
         except (NewToolCall, ReplayEnded) as error:
             keep_loop_quiet(error)
             raise

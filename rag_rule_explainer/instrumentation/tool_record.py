@@ -3,13 +3,24 @@
 import threading
 from collections.abc import AsyncIterator, Awaitable, Collection, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..tool_calls import ToolCall
 from .call_keys import CallKeys
 from .changed_in_place import BeforeCall
 from .executed_calls import ExecutedCall, NotedResult, ToolOutcome
 from .named_tools import NamedTools
+from .noted_reads import GivenToTool
 from .requests.exchanges import moment
+from .tool_inputs import CallInputs, ToolInputs
+
+
+class Before(NamedTuple):
+    """A ``Before`` is what a tool reaches before it runs: what it may read, and what it may change in
+    place."""
+
+    inputs: CallInputs
+    places: BeforeCall
 
 
 @dataclass(slots=True, eq=False)
@@ -23,6 +34,7 @@ class ToolRecord:
     - ``keys``: makes the keys of calls. ``tools``: distinguishes tools with the same name.
     - ``changing``: the names of the tools that changed what other code may read. ``held``: the ids of the
       objects before the baseline; None if tools run in replays.
+    - ``inputs``: what the tools could read besides the model's arguments.
     - ``faults``: the error message for each tool that a replay may have run although it must not.
     """
 
@@ -34,6 +46,7 @@ class ToolRecord:
     tools: NamedTools = field(default_factory=NamedTools)
     changing: set[str] = field(default_factory=set[str])
     held: Collection[int] | None = None
+    inputs: ToolInputs = field(default_factory=ToolInputs)
     faults: dict[str, str] = field(default_factory=dict[str, str])
     _numbers: dict[int, int] = field(default_factory=dict[int, int])
     _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
@@ -70,10 +83,12 @@ class ToolRecord:
         number = self._numbers[at] = self.tools.note(name, tool)
         return self.keys.of(name, (number, given))
 
-    def reached(self, given: object, tool: object) -> BeforeCall | None:
-        """Returns what a tool that is about to run may change in place; None if tools run in replays.
-        ``given``: its arguments."""
-        return None if self.held is None else BeforeCall(given, tool, self.held)
+    def reached(self, given: GivenToTool, tool: object) -> Before | None:
+        """Returns what a tool that is about to run may read, and change in place; None if tools run in
+        replays."""
+        if self.held is None:
+            return None
+        return Before(self.inputs.begin(tool, given), BeforeCall(given.values, tool, self.held))
 
     def note_retrieving(self, at: int) -> None:
         """Records that the tool that was called at this moment retrieves, and those that called it."""

@@ -7,7 +7,7 @@ the baseline's searches, without the omitted sources.
 
 import threading
 import traceback
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -15,13 +15,14 @@ from typing import Any, Literal, TypeAlias
 from ..probing.whose import is_named_as_ours
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
-from .changed_in_place import BeforeCall
 from .executed_calls import Omits, ToolOutcome
 from .forked_children import ForkedChildren
 from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL
+from .noted_reads import GivenToTool, reads_in_use
 from .shared_state.reaching import FRAMEWORKS
-from .tool_record import ToolRecord
+from .tool_inputs import Write
+from .tool_record import Before, ToolRecord
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """The treatment of a tool call that the baseline did not make: "unknown" ends the replay, "live" runs the
@@ -33,6 +34,11 @@ _NEW = (
     "the replay was ended at a tool call that the baseline did not make, so that no tool runs: {call} "
     "(safe_tools=[{name!r}] lets the tool run, on_new_tool_call= answers in its place, and "
     "unexecuted_tools=[{name!r}] says that the application runs nothing for such a call)"
+)
+_OTHER_INPUT = (
+    "the replay was ended at a call of a tool that reads what the run made, which is not what it was in "
+    "the baseline, so that the recorded result may be wrong: {call} reads {what} (safe_tools=[{name!r}] "
+    "lets the tool run again; name it if it only reads)"
 )
 
 
@@ -63,6 +69,8 @@ class ToolReplay:
     others: dict[str, str] = field(default_factory=dict[str, str])
     """A hint for error messages, by the name of a tool: it says that the baseline called a different tool
     with this name."""
+    compares: bool = False
+    """True if a recorded result counts only where the tool would read the same as in the baseline."""
     uncertain: set[str] = field(default_factory=set[str])
     """The names of tools that may differ from the tools of these names that the baseline called."""
     children: ForkedChildren = field(default_factory=ForkedChildren)
@@ -89,16 +97,26 @@ class ToolReplay:
         """Returns True iff a tool retrieves, so that it runs. ``tool``, ``made``: see ``key_of``."""
         return name in self.retrieving and self.record.tools.retrieves(name, tool, made)
 
-    def outcome(self, call: ToolCall, key: str, *, retrieves: bool = False) -> ToolOutcome | None:
+    def outcome(
+        self,
+        call: ToolCall,
+        key: str,
+        tool: object = None,
+        given: GivenToTool | None = None,
+        *,
+        retrieves: bool = False,
+    ) -> ToolOutcome | None:
         """Returns the outcome that the call gets without a run of its tool; None if the tool is to run.
         Raises NewToolCall if the replay ends here. ``key``: the key of the call, equal for equal
-        calls. ``retrieves``: True for a tool that retrieves, which runs."""
+        calls. ``tool``: the tool, or its function; ``given``: with what it is called. ``retrieves``: True
+        for a tool that retrieves, which runs."""
         if self.cut:
             self.late.append(call)
         self.check()
         if retrieves:
             return None
         with self._guard:
+            before = self._made.copy() if self.compares else {}
             place = self._made.get(key, 0)
             self._made[key] = place + 1
         known = self.record.outcome(key, place)
@@ -106,17 +124,26 @@ class ToolReplay:
             with self._guard:
                 self._made_again.setdefault(key, []).append(place)
             return None
-        if known is not None:
+        other = "" if known is None else self._why_other(known, tool, given, before)
+        if known is not None and not other:
             left = known if self.omitting is None else self.omitting.recorded(key, place, known)
             return left._replace(at=known.at)
         if callable(self.on_new):
             return ToolOutcome(self.lasting(self.on_new(call), call.name))
         if self.on_new == "live" or call.name in self.safe:
             return None
-        new = _NEW.format(call=call, name=call.name)
+        new = (_OTHER_INPUT if other else _NEW).format(call=call, name=call.name, what=other)
         self.cut = self.cut or new + self.others.get(call.name, "")
         self.check()
         return None
+
+    def _why_other(
+        self, known: ToolOutcome, tool: object, given: GivenToTool | None, made: Mapping[str, int]
+    ) -> str:
+        if not self.compares:
+            return ""
+        running = {*self.retrieving, *self.again}
+        return self.record.inputs.why_other(known.at, tool, given or GivenToTool(), made, running)
 
     def end_at(self, call: ToolCall, why: str = _NEW) -> None:
         """Ends the replay at a call before its tool is reached. Raises ReplayEnded. ``why``: the error
@@ -167,14 +194,15 @@ class UsedTool:
     replay: ToolReplay | None = None
     at: int = 0
     is_own: bool = True
-    reaching: BeforeCall | None = None
+    reaching: Before | None = None
 
     def noted(self, result: Any) -> Any:
         """Records the result of a tool that ran. Returns the result that the application gets; in a
         replay, this is the result without the omitted sources."""
         if self.record is not None and self.call is not None:
-            if self.reaching is not None and self.reaching.changed():
+            if self.reaching is not None and self.reaching.places.changed():
                 self.record.changing.add(self.call.name)
+            self._note_inputs()
             outcome = ToolOutcome(result, at=self.at)
             self.record.note(self.call, self.key, outcome, self.replies, self.within, is_own=self.is_own)
         if self.replay is None or self.call is None:
@@ -183,20 +211,28 @@ class UsedTool:
 
     @contextmanager
     def noting_errors(self, pauses: tuple[type[Exception], ...] = ()) -> Generator[None, None, None]:
-        """Records an error that the block raises as the outcome of the call. ``pauses``: the types of
-        errors that are not recorded, because the framework raises them to pause a tool that it later
-        calls again."""
+        """Records what the tool reads in the block, and an error that the block raises as the outcome of
+        the call. ``pauses``: the types of errors that are not recorded, because the framework raises them
+        to pause a tool that it later calls again."""
+        noting = reads_in_use.set(None if self.reaching is None else self.reaching.inputs.reads)
         try:
             yield
         except pauses:
             raise
         except Exception as error:
             if self.record is not None and self.call is not None:
+                self._note_inputs()
                 outcome, noted = ToolOutcome(error=error, at=self.at), (self.replies, self.within)
                 self.record.note(self.call, self.key, outcome, *noted, is_own=self.is_own)
                 if _has_not_begun(error):
                     self.record.not_begun.append((self.call, error))
             raise
+        finally:
+            reads_in_use.reset(noting)
+
+    def _note_inputs(self) -> None:
+        if self.record is not None and self.call is not None and self.reaching is not None:
+            self.record.inputs.end(self.reaching.inputs, Write(self.at, self.key, self.call.name))
 
 
 def _has_not_begun(error: Exception) -> bool:

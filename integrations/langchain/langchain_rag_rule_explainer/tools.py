@@ -25,6 +25,7 @@ from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.source_kinds.new_texts import forms_of
 from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
+from .injected import given_besides, noting_channels, noting_injected
 from .reading import texts_in
 from .results import result_content
 from .watching import Watch
@@ -59,7 +60,7 @@ def _running(name: str, method: Any) -> Any:
                 if used.outcome is not None:
                     return _noted(_standing_in(self, used.outcome, args, kwargs).run(*args, **kwargs))
                 with used.noting_errors():
-                    result = method(self, *args, **kwargs)
+                    result = method(self, *args, **noting_channels(kwargs))
             return _noted(_kept(self, used, result))
 
     @wraps(method)
@@ -73,7 +74,7 @@ def _running(name: str, method: Any) -> Any:
                     stub = _standing_in(self, used.outcome, args, kwargs)
                     return _noted(await stub.arun(*args, **kwargs))
                 with used.noting_errors():
-                    result = await method(self, *args, **kwargs)
+                    result = await method(self, *args, **noting_channels(kwargs))
             return _noted(_kept(self, used, result))
 
     return arun if name == "arun" else run
@@ -97,13 +98,9 @@ def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> U
             lambda: _is_of_another(kwargs),
             tool=tool,
         )
-    return run.use_tool(
-        tool.name,
-        _given_by_the_model(tool, given),
-        _identity_in(given, kwargs),
-        tool=tool,
-        given=[*mapping_in(arguments_in(given)).values()],
-    )
+    arguments = _given_by_the_model(tool, given)
+    injected = given_besides(tool, mapping_in(arguments_in(given)), arguments, kwargs)
+    return run.use_tool(tool.name, arguments, _identity_in(given, kwargs), tool=tool, given=injected)
 
 
 def _is_of_another(kwargs: Mapping[str, Any]) -> bool:
@@ -253,5 +250,6 @@ INTERCEPTIONS = (
     Interception(*_TOOL, re.compile("a?run"), _running),
     Interception(*_TOOL, re.compile("__init__"), noting_made(_own_name_of)),
     Interception(*_TOOL, _NONE, _FUNCTIONS.getting, added=("__getattribute__",)),
+    Interception(*_TOOL, _WORK, noting_injected),
     Interception(*_TOOL, _WORK, _FUNCTIONS.calling),
 )

@@ -10,6 +10,7 @@ from . import (
     attributes,
     bedrock_streams,
     chat_stores,
+    context_reads,
     contexts,
     dispatching,
     event_streams,
@@ -31,6 +32,7 @@ interception = Patches(
         *memories.INTERCEPTIONS,
         *chat_stores.INTERCEPTIONS,
         *contexts.INTERCEPTIONS,
+        *context_reads.INTERCEPTIONS,
         *key_values.INTERCEPTIONS,
         *outside.INTERCEPTIONS,
         # The order matters. If a run makes an object, the patches above record the key by which other

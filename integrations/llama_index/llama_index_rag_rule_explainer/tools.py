@@ -24,6 +24,8 @@ from rag_rule_explainer.instrumentation.searches.own_functions import OwnFunctio
 from rag_rule_explainer.instrumentation.searches.tools import noting_made
 from rag_rule_explainer.instrumentation.tool_replay import UsedTool
 
+from .context_reads import given_besides
+
 _HANDOFF = "handoff"
 """The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Calls
 of this tool are not recorded as uses of a tool, because it does nothing else."""
@@ -90,7 +92,7 @@ def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool 
         run.calls.note_own(called)
         return run.use_tool(None)
     given = _arguments(args, _without_context(tool, kwargs))
-    return run.use_tool(called, given, tool=tool, given=(args, kwargs))
+    return run.use_tool(called, given, tool=tool, given=given_besides(args, kwargs))
 
 
 def _is_of_another() -> bool:

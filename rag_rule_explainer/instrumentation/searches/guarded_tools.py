@@ -3,7 +3,7 @@ function: by the class, by ``inspect.unwrap``, or by a variable that refers to t
 
 During an explanation, the code of these functions is replaced (see ``guarded_code``). The new code checks
 whether a run calls the function directly and not through its tool. The result of a direct call is
-recorded, and replays get this result. Other threads of the process call the function as before.
+recorded, for replays. Other threads of the process call the function as before.
 """
 
 import inspect
@@ -21,9 +21,10 @@ from ...tool_calls import ToolCall
 from ..copies.guarded_code import CodeGuards
 from ..executed_calls import ToolOutcome
 from ..late_calls import in_its_run, late_use
+from ..requests.exchanges import moment
 from ..requests.tools_in_use import functions_in_use, tools_in_use
 from ..run_context import Participation, inside_retrieval, participation, run_begun
-from ..tool_replay import UsedTool
+from ..tool_replay import GivenToTool, UsedTool
 from .functions_of_tools import functions_in, is_call_of
 from .handed_work import reached_by
 from .tools import Marked, marked_tools, named_arguments
@@ -175,8 +176,7 @@ class ToolGuards:
 
 
 _code = CodeGuards()
-"""The guards of all frameworks together. An application may use one function in tools of several
-frameworks."""
+"""The guards of all frameworks together, as one function may be in tools of several of them."""
 
 
 def _chosen(function: Callable[[], Any], plain: FunctionType, first: tuple[Any, ...]) -> Any:
@@ -242,10 +242,10 @@ class _Quietly:
             return UsedTool(None, None, ToolOutcome(run.stubs[self.name]))
         if replay is None:
             key = run.tool_record.key_of(self.name, told, self.tool)
-            before = run.tool_record.reached((args, kwargs), self.tool)
-            return UsedTool(call, run.tool_record, None, key, is_own=False, reaching=before)
+            before = run.tool_record.reached(GivenToTool((args, kwargs)), self.tool)
+            return UsedTool(call, run.tool_record, None, key, at=moment(), is_own=False, reaching=before)
         key = replay.key_of(self.name, told, self.tool, run.tool_record.tools.made)
-        return UsedTool(call, None, replay.outcome(call, key))
+        return UsedTool(call, None, replay.outcome(call, key, self.tool))
 
     @contextmanager
     def _inside(self) -> Generator[None, None, None]:

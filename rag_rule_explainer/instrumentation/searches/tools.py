@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary, ref
 from ...allowed import checked_function
 from ...errors import InvalidInput
 from ..late_calls import in_its_run, late_use
+from ..noted_reads import GivenToTool
 from ..run_context import participation, using_tool
 from ..tool_replay import UsedTool
 
@@ -118,7 +119,9 @@ def recording_calls(
         run = participation()
         if run is None:
             return late_use(name, given, tool=own or function)
-        return run.use_tool(name, given(), way=way, tool=own or function, given=(args, kwargs))
+        return run.use_tool(
+            name, given(), way=way, tool=own or function, given=GivenToTool((args, kwargs))
+        )
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -202,7 +202,11 @@ def tool_replay_of(
     running = running_tools(first, manner)
     on_new = manner.on_new_tool_call or "unknown"
     again = _running_again(first, manner, is_other=gate.has_other_sources)
-    return ToolReplay(first.tool_record, running, manner.safe_tools, on_new, omitting, again)
+    # Where only the next action is explained, the conversation before it stands as it is recorded.
+    compares = first.action is None
+    return ToolReplay(
+        first.tool_record, running, manner.safe_tools, on_new, omitting, again, compares=compares
+    )
 
 
 def _running_again(first: Participation, manner: Manner, *, is_other: bool) -> frozenset[str]:

@@ -1,0 +1,194 @@
+"""This module notes what a tool reads of what LangGraph gives it besides the model's arguments: the state
+of the graph, whether as an argument, in a runtime, or by LangGraph's configuration, and a store."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from functools import wraps
+from typing import Any, cast
+
+from langchain_core.runnables.config import ensure_config
+
+from rag_rule_explainer.instrumentation.changed_in_place import is_record
+from rag_rule_explainer.instrumentation.clients.fields import mapping_in
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.field_reads import fields_read
+from rag_rule_explainer.instrumentation.noted_reads import (
+    GivenToTool,
+    NotedReads,
+    Path,
+    ReadEntries,
+    reads_in_use,
+    value_in,
+)
+
+_OWN = frozenset({"callbacks", "run_manager", "config", "tool_call_id", "store"})
+"""The names of arguments that belong to the call, or whose reads are noted elsewhere."""
+_READ = "__pregel_read"
+"""The entry of LangGraph's configuration by which code reads the state of a graph."""
+_CHANNEL, _STORE = "the state of the graph", "the store"
+
+
+def given_besides(
+    tool: object, given: Mapping[str, Any], arguments: Any, kwargs: Mapping[str, Any]
+) -> GivenToTool:
+    """Returns what a tool is called with. ``given``: its arguments; ``arguments``: those of the model;
+    ``kwargs``: the keyword arguments of ``run``."""
+    by_model = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else given
+    injected = {name: each for name, each in given.items() if name not in by_model and name not in _OWN}
+    places, whole = dict[Path, Any](), dict[Path, Any]()
+    for name, each in injected.items():
+        path, state = ((name, "state"), each.state) if _is_runtime(each) else ((name,), each)
+        if _is_runtime(each):
+            whole[name, "context"] = each.context
+        if type(state) is dict:
+            places[path] = state
+        elif is_record(state):
+            fields: Any = getattr(type(state), "model_fields", None) or vars(state)
+            whole |= {(*path, one): getattr(state, one) for one in fields_read(tool, path, fields)}
+        else:
+            whole[path] = state
+
+    def look(path: Path) -> object:
+        if path[0] == _CHANNEL:
+            return _channels(kwargs)(*cast("Any", path[1:]))
+        if path[0] == _STORE:
+            return _asked(given, cast("Any", path[1]))
+        return value_in(places[path[:-1]], path[-1])
+
+    return GivenToTool(list(given.values()), whole, look)
+
+
+def _is_runtime(given: Any) -> bool:
+    return all(hasattr(given, each) for each in ("state", "context", "tool_call_id", "store"))
+
+
+def noting_injected(_: str, method: Any) -> Any:
+    """Returns the replacement of a method that does the work of tools. It gets arguments that note which
+    entries of the graph's state the tool reads."""
+
+    @wraps(method)
+    def called(tool: Any, *args: Any, **kwargs: Any) -> Any:
+        return method(tool, *args, **_noting(kwargs))
+
+    @wraps(method)
+    async def acalled(tool: Any, *args: Any, **kwargs: Any) -> Any:
+        return await method(tool, *args, **_noting(kwargs))
+
+    return acalled if inspect.iscoroutinefunction(method) else called
+
+
+def _noting(kwargs: dict[str, Any]) -> dict[str, Any]:
+    noted = reads_in_use.get()
+    if noted is None:
+        return kwargs
+    return {name: _noted_in(each, (name,), noted) for name, each in kwargs.items()}
+
+
+def _noted_in(given: Any, path: Path, noted: NotedReads) -> Any:
+    if type(given) is dict:
+        return ReadEntries(cast("dict[Any, Any]", given), noted, path)
+    if _is_runtime(given) and type(given.state) is dict:
+        own = copy(given)
+        object.__setattr__(own, "state", ReadEntries(given.state, noted, (*path, "state")))
+        return own
+    return given
+
+
+def noting_channels(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Returns the keyword arguments of ``run`` with a configuration that notes which channels of the
+    graph's state code reads by it."""
+    noted = reads_in_use.get()
+    config: Any = kwargs.get("config")
+    configurable = mapping_in(mapping_in(config).get("configurable"))
+    read: Any = configurable.get(_READ)
+    if noted is None or read is None:
+        return kwargs
+
+    def noting(select: Any, fresh: bool = False) -> Any:
+        found = read(select, fresh)
+        several = tuple(select) if isinstance(select, list) else select
+        noted.note((_CHANNEL, fresh, several), found)
+        return found
+
+    return {**kwargs, "config": {**config, "configurable": {**configurable, _READ: noting}}}
+
+
+def _channels(kwargs: Mapping[str, Any]) -> Callable[[bool, Any], object]:
+    config: Any = kwargs.get("config") or ensure_config()
+    read: Any = config["configurable"][_READ]
+
+    def reading(fresh: bool, select: Any) -> object:
+        return read(list(select) if isinstance(select, tuple) else select, fresh)
+
+    return reading
+
+
+def _batching(name: str, method: Any) -> Any:
+    """Returns the replacement of a method of stores that carries out operations. It notes what a tool
+    reads."""
+
+    @wraps(method)
+    def batch(store: Any, ops: Iterable[Any]) -> Any:
+        asked = list(ops)
+        found = method(store, asked)
+        _note(asked, found)
+        return found
+
+    @wraps(method)
+    async def abatch(store: Any, ops: Iterable[Any]) -> Any:
+        asked = list(ops)
+        found = await method(store, asked)
+        _note(asked, found)
+        return found
+
+    return abatch if name == "abatch" else batch
+
+
+def _note(ops: list[Any], found: list[Any]) -> None:
+    noted = reads_in_use.get()
+    if noted is not None:
+        for op, each in zip(ops, found, strict=True):
+            if not hasattr(op, "value"):
+                noted.note((_STORE, _Asked(op)), _without_times(each))
+
+
+class _Asked:
+    """An ``_Asked`` is an operation on a store. It equals one that is written the same."""
+
+    def __init__(self, op: Any) -> None:
+        self.op = op
+
+    def __hash__(self) -> int:
+        return hash(repr(self.op))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and repr(other.op) == repr(self.op)
+
+    def __repr__(self) -> str:
+        return str(getattr(self.op, "namespace", getattr(self.op, "namespace_prefix", "")))
+
+
+def _asked(given: Mapping[str, Any], asked: _Asked) -> object:
+    stores = (getattr(each, "store", each) for each in given.values())
+    found = [each for each in stores if hasattr(each, "abatch") and hasattr(each, "list_namespaces")]
+    store = found[0] if found else _store_of_graph()
+    (answer,) = store.batch([asked.op])
+    return _without_times(answer)
+
+
+def _store_of_graph() -> Any:
+    # This import cannot fail, because a tool has used one of LangGraph's stores.
+    from langgraph.config import get_store
+
+    return get_store()
+
+
+def _without_times(found: Any) -> object:
+    if isinstance(found, list):
+        return [_without_times(each) for each in cast("list[Any]", found)]
+    return (found.namespace, found.key, found.value) if hasattr(found, "namespace") else found
+
+
+INTERCEPTIONS = (Interception("langgraph.store.base", "BaseStore", re.compile("a?batch"), _batching),)

@@ -1,0 +1,81 @@
+"""This module notes what a tool reads of the state in the ``Context`` of a workflow."""
+
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import asynccontextmanager
+from functools import wraps
+from typing import Any
+
+from rag_rule_explainer.instrumentation.baseline_retries import without_loop
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.noted_reads import ABSENT, GivenToTool, Path, reads_in_use
+
+_STORE = "the state of the context"
+_ALL = ""
+"""The path of the whole state of a context."""
+
+
+def given_besides(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GivenToTool:
+    """Returns what a tool is called with, among it the context of the workflow."""
+
+    def look(path: Path) -> object:
+        if path[0] != _STORE:
+            raise LookupError
+        store: Any = _store_in((*args, *kwargs.values()))
+        if path[1] == _ALL:
+            return _entries(without_loop(store.get_state()))
+        return without_loop(store.get(path[1], default=ABSENT))
+
+    return GivenToTool((args, kwargs), {}, look)
+
+
+def _store_in(given: Iterable[Any]) -> Any:
+    (store,) = (each.store for each in given if hasattr(each, "store") and hasattr(each, "send_event"))
+    return store
+
+
+def _entries(state: Any) -> object:
+    """Returns the entries of a state, which is a pydantic model, or like a dict."""
+    return dict(state) if hasattr(state, "keys") else state
+
+
+def _reading(name: str, method: Any) -> Any:
+    @wraps(method)
+    async def get(store: Any, path: str, *args: Any, **kwargs: Any) -> Any:
+        noted = reads_in_use.get()
+        if noted is not None:
+            noted.note((_STORE, path), await method(store, path, default=ABSENT))
+        return await method(store, path, *args, **kwargs)
+
+    @wraps(method)
+    async def get_state(store: Any) -> Any:
+        found = await method(store)
+        _note_all(found)
+        return found
+
+    @wraps(method)
+    @asynccontextmanager
+    async def edit_state(store: Any) -> Any:
+        async with method(store) as found:
+            _note_all(found)
+            yield found
+
+    return {"get": get, "get_state": get_state, "edit_state": edit_state}[name]
+
+
+def _note_all(state: Any) -> None:
+    noted = reads_in_use.get()
+    if noted is not None:
+        noted.note((_STORE, _ALL), _entries(state))
+
+
+_READS = ("get", "get_state", "edit_state")
+INTERCEPTIONS = (
+    Interception(
+        "workflows.context.state_store",
+        "InMemoryStateStore",
+        re.compile("|".join(_READS)),
+        _reading,
+        inherited=_READS,
+    ),
+)

@@ -1,0 +1,91 @@
+"""This module makes values of two runs comparable."""
+
+from collections import deque
+from collections.abc import Mapping, Set
+from sqlite3 import Connection
+from types import CodeType
+from typing import Any, NamedTuple, cast
+
+from .call_keys import SAID
+from .changed_in_place import content_of
+from .requests.volatile import Steady
+from .rewinding.of_sqlite import state_of_rows
+
+_PLAIN: tuple[type, ...] = (str, bytes, int, float, bool, type(None), CodeType)
+_OF_A_REPLY = frozenset({"id", "response_metadata", "usage_metadata"})
+"""The fields of a message that differ although a model has replied the same."""
+_MOST = 50_000
+"""The largest number of values that are compared in one object."""
+_MOST_PAGES = 1_000
+"""The largest number of pages of a SQLite database whose rows are compared."""
+_STEADY = Steady()
+
+
+class Opaque(NamedTuple):
+    """An ``Opaque`` is in place of a value whose content is not known, such as a client."""
+
+    kind: str
+
+
+class Unreadable:
+    """An ``Unreadable`` is in place of a value that cannot be compared. It equals no other."""
+
+
+def comparable(value: object) -> Any:
+    """Returns the content of a value, which is equal for values that code cannot tell apart, whichever
+    run has made them. The content of an object that is no data is unknown, so only its class counts."""
+    try:
+        return _comparable(value, [], [_MOST])
+    except Exception:  # the user's own collections and properties may raise any error
+        return Unreadable()
+
+
+def are_same(one: Any, other: Any) -> bool:
+    """Returns True iff what ``comparable`` returned for two values is equal, but for ids and times, which
+    differ in each run."""
+    return bool(one == other) or bool(_steady(one) == _steady(other))
+
+
+def _comparable(value: Any, above: list[int], left: list[int]) -> Any:
+    kind = cast("type[Any]", type(value))
+    if isinstance(value, _PLAIN):
+        return kind, value
+    if kind in SAID or isinstance(value, Connection):
+        return kind, repr(value) if kind in SAID else _rows(value)
+    if id(value) in above:
+        return "again", len(above) - above.index(id(value))
+    content = content_of(value)
+    named = f"{kind.__module__}.{kind.__qualname__}"
+    if content is None:
+        return Opaque(named)
+    left[0] -= len(content) + 1
+    if left[0] < 0:
+        return Unreadable()
+    return named, _inside(value, [_comparable(each, [*above, id(value)], left) for each in content])
+
+
+def _inside(value: Any, parts: list[Any]) -> Any:
+    if isinstance(value, Set):
+        return frozenset(parts)
+    if isinstance(value, (list, tuple, deque, bytearray)):
+        return tuple(parts)
+    return _entries(parts, is_message=not isinstance(value, Mapping) and hasattr(value, "content"))
+
+
+def _entries(flat: list[Any], *, is_message: bool) -> tuple[Any, ...]:
+    pairs = zip(flat[::2], flat[1::2], strict=True)
+    left = (each for each in pairs if not (is_message and each[0][1] in _OF_A_REPLY))
+    return tuple(sorted(left, key=lambda each: repr(each[0])))
+
+
+def _rows(connection: Connection) -> Any:
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    return tuple(connection.iterdump()) if pages <= _MOST_PAGES else state_of_rows(connection)
+
+
+def _steady(content: Any) -> Any:
+    if isinstance(content, tuple):
+        return tuple(map(_steady, cast("tuple[Any, ...]", content)))
+    if isinstance(content, frozenset):
+        return frozenset(map(_steady, cast("frozenset[Any]", content)))
+    return _STEADY(content) if isinstance(content, str) else content

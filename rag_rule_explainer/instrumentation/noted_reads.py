@@ -1,0 +1,145 @@
+"""This module notes what a tool of the baseline reads of what it was given besides the model's
+arguments, such as the state of a graph.
+
+A tool that does not run in a replay would have read the same there, if all that it read in the baseline
+is the same.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from typing_extensions import override
+
+from .comparable import comparable
+
+Path: TypeAlias = tuple[Hashable, ...]
+"""A ``Path`` says what was read: the names that lead to it."""
+KEYS = "the keys"
+"""The end of the path of all keys of a dict."""
+ABSENT = "there is no such value"
+"""This text is in place of the value at a path where there is none."""
+
+
+@dataclass(slots=True, eq=False)
+class NotedReads:
+    """A ``NotedReads`` holds what one call of a tool has read, by its path, as it was at that time."""
+
+    found: dict[Path, Any] = field(default_factory=dict[Path, Any])
+
+    def note(self, path: Path, value: object) -> None:
+        """Records that the tool has read a value. Only the first read of a path counts, because the tool
+        itself may have changed it since."""
+        if path not in self.found:
+            self.found[path] = comparable(value)
+
+
+reads_in_use: ContextVar[NotedReads | None] = ContextVar("rag_rule_reads", default=None)
+"""The ``NotedReads`` of the tool that runs in this context; None if what it reads does not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenToTool:
+    """A ``GivenToTool`` is what a tool is called with. ``values``: all arguments. ``whole``: what the
+    model did not give and what counts as read. ``look``: returns the value at a path that a tool read;
+    raises a LookupError if there is none, and any other error if it cannot be read."""
+
+    values: object = None
+    whole: Mapping[Path, Any] = field(default_factory=dict[Path, Any])
+    look: Callable[[Path], object] = lambda path: {}[path]
+
+    def now(self, path: Path) -> object:
+        """Returns the value at a path, ``ABSENT`` if there is none."""
+        if path in self.whole:
+            return self.whole[path]
+        try:
+            return self.look(path)
+        except LookupError:
+            return ABSENT
+
+
+def value_in(entries: Mapping[Any, Any], key: Any) -> object:
+    """Returns the value that ``ReadEntries`` notes for a key, or for ``KEYS``."""
+    return sorted(map(repr, entries)) if key is KEYS else entries[key]
+
+
+class ReadEntries(dict[Any, Any]):
+    """A ``ReadEntries`` equals a dict, and notes which entries code reads. Setting or deleting an entry
+    sets or deletes that of the dict too."""
+
+    def __init__(self, own: dict[Any, Any], noted: NotedReads, path: Path) -> None:
+        super().__init__(own)
+        self._own = own
+        self._noted = noted
+        self._path = path
+
+    def _note(self, key: Any) -> None:
+        value = super().get(key, ABSENT)
+        self._noted.note((*self._path, key), value)
+
+    def _note_keys(self) -> None:
+        self._noted.note((*self._path, KEYS), sorted(map(repr, super().keys())))
+
+    def _note_all(self) -> None:
+        self._note_keys()
+        for each in list(super().keys()):
+            self._note(each)
+
+    @override
+    def __getitem__(self, key: Any) -> Any:
+        self._note(key)
+        return super().__getitem__(key)
+
+    @override
+    def get(self, key: Any, default: Any = None) -> Any:
+        self._note(key)
+        return super().get(key, default)
+
+    @override
+    def __contains__(self, key: object) -> bool:
+        self._note(key)
+        return super().__contains__(key)
+
+    def __bool__(self) -> bool:
+        return super().__len__() > 0
+
+    @override
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        self._own[key] = value
+
+    @override
+    def __delitem__(self, key: Any) -> None:
+        super().__delitem__(key)
+        del self._own[key]
+
+    @override
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        self._note_all()
+        return dict, (self._own.copy(),)
+
+
+def _noting(name: str, note: Callable[[ReadEntries], None], *, writes: bool = False) -> Any:
+    method = getattr(dict, name)
+
+    def noting(self: ReadEntries, *args: Any, **kwargs: Any) -> Any:
+        note(self)
+        found = method(self, *args, **kwargs)
+        if writes:
+            getattr(self._own, name)(*args, **kwargs)  # pyright: ignore[reportPrivateUsage] -- it is a method of the class
+        return found
+
+    noting.__name__ = name
+    return noting
+
+
+_OF_KEYS = ("__iter__", "__len__", "__reversed__", "keys")
+_OF_ALL = ("items", "values", "copy", "__repr__", "__eq__", "__ne__", "__or__", "__ror__")
+_OF_WRITES = ("pop", "popitem", "setdefault", "clear", "update", "__ior__")
+for _name in _OF_KEYS:
+    setattr(ReadEntries, _name, _noting(_name, ReadEntries._note_keys))  # pyright: ignore[reportPrivateUsage] -- it is a method of the class
+for _name in _OF_ALL:
+    setattr(ReadEntries, _name, _noting(_name, ReadEntries._note_all))  # pyright: ignore[reportPrivateUsage] -- it is a method of the class
+for _name in _OF_WRITES:
+    setattr(ReadEntries, _name, _noting(_name, ReadEntries._note_all, writes=True))  # pyright: ignore[reportPrivateUsage] -- it is a method of the class

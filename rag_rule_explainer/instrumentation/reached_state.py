@@ -1,0 +1,232 @@
+"""This module finds the state that the code of a tool reaches besides its arguments: variables that it
+encloses, attributes of the objects whose methods it calls, and global variables.
+
+It says of each whether the code may read it; code that only adds to a list does not read the list.
+"""
+
+import dis
+from collections import deque
+from collections.abc import Hashable, Iterator, Mapping
+from contextvars import ContextVar
+from functools import lru_cache, partial
+from sqlite3 import Connection
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from ..probing.whose import is_named_as_ours, is_users
+from .changed_in_place import ADDING, is_filled, is_record
+from .comparable import comparable
+from .copies.guarded_code import own_code
+from .noted_reads import Path
+from .rewinding.values import held_by
+
+_DEEPEST = 10
+_MOST = 2_000
+"""The largest number of objects that are looked at."""
+_DATA = (dict, list, set, frozenset, tuple, deque, bytearray, str, bytes, int, float, bool, type(None))
+_MUTABLE = (dict, list, set, deque, bytearray, Connection)
+_CALLED = frozenset(
+    {
+        *("__call__", "__getitem__", "__contains__", "__len__", "__iter__", "__next__", "__bool__"),
+        *("__enter__", "__getattr__", "__aiter__", "__anext__", "__aenter__"),
+    }
+)
+"""The special methods that code may call without their names."""
+_WORK = frozenset({"_run", "_arun", "call", "acall", "__call__"})
+"""The methods by which frameworks run a tool."""
+_OF_NAMES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
+Holder: TypeAlias = Hashable
+
+
+class Reached(NamedTuple):
+    """A ``Reached`` is one value that code reaches. ``content``: what ``comparable`` returns for it;
+    ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if the
+    code may read it; ``is_coarse``: True for an object of a library, of which it may read any part."""
+
+    content: Any
+    holders: tuple[Holder, ...]
+    is_read: bool
+    is_coarse: bool = False
+
+
+class _Names(NamedTuple):
+    named: frozenset[str] = frozenset()
+    read: frozenset[str] = frozenset()
+
+    def __or__(self, other: "_Names") -> "_Names":
+        return _Names(self.named | other.named, self.read | other.read)
+
+
+def reached_state(tool: object, kept: list[object]) -> dict[Path, Reached]:
+    """Returns the values that the code of a tool reaches, by the names that lead to them. ``tool``: the
+    tool, or its function; ``kept``: gets the holders, so that no later object gets the id of one."""
+    names = _Names()
+    while True:
+        walk = _Walk(names)
+        walk.from_tool(tool)
+        if walk.names == names:
+            kept += walk.kept
+            return walk.values
+        names = walk.names
+
+
+class _Walk:
+    """A ``_Walk`` goes through what code reaches. ``known``: the names in the code, as far as it is known
+    yet; ``names``: those in all code that was found."""
+
+    def __init__(self, known: _Names) -> None:
+        self.known = known
+        self.names = known
+        self.values = dict[Path, Reached]()
+        self.kept = list[object]()
+        self._seen = set[tuple[int, bool]]()
+
+    def from_tool(self, tool: Any) -> None:
+        """Goes through a tool: its functions, and the methods that do its work."""
+        if isinstance(tool, (FunctionType, MethodType, partial)):
+            self._visit(tool, (), (), is_read=True)
+            return
+        kinds = [each for each in type(tool).__mro__ if is_users(str(each.__module__))]
+        for kind in kinds:
+            for name in _WORK & vars(kind).keys():
+                self._visit(vars(kind)[name], (name,), (), is_read=True)
+        for name, each in _held(tool).items():
+            if callable(each):
+                self._visit(each, (name,), ((id(tool), name),), is_read=True)
+        if kinds:
+            self._attributes(tool, ("self",))
+
+    def _visit(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
+        if isinstance(value, _DATA) and not is_users(type(value).__module__):
+            self._note(value, path, holders, is_read=is_read)
+            return
+        if (id(value), is_read) in self._seen or len(self._seen) > _MOST or len(path) > _DEEPEST:
+            return
+        self._seen.add((id(value), is_read))
+        self.kept.append(value)
+        if isinstance(value, FunctionType):
+            self._function(value, path)
+        elif isinstance(value, (staticmethod, classmethod)):
+            self._visit(cast("Any", value).__func__, path, (), is_read=True)
+        elif isinstance(value, property):
+            self._visit(value.fget, path, (), is_read=True)
+        elif isinstance(value, MethodType):
+            self._visit(value.__func__, path, (), is_read=True)
+            self._visit(value.__self__, (*path, "self"), (), is_read=True)
+        elif isinstance(value, partial):
+            call = cast("partial[Any]", value)
+            for place, each in enumerate((call.func, *call.args, *call.keywords.values())):
+                self._visit(each, (*path, place), (), is_read=True)
+        elif isinstance(value, ContextVar):
+            self._note(cast("ContextVar[Any]", value).get(None), path, (id(value),), is_read=is_read)
+        else:
+            self._object(value, path, holders, is_read=is_read)
+
+    def _object(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
+        is_own = is_users(
+            str(value.__name__ if isinstance(value, ModuleType) else type(value).__module__)
+        )
+        if isinstance(value, type):
+            is_own = is_users(str(cast("type[Any]", value).__module__))
+        wrapped = getattr(value, "__wrapped__", None)
+        if isinstance(wrapped, FunctionType):
+            self._visit(wrapped, path, (), is_read=True)
+        elif is_own or (is_record(value) and not hasattr(value, "invoke")):
+            self._attributes(value, path)
+        if is_own and not isinstance(value, _DATA):
+            return
+        if isinstance(value, (*_DATA, Connection)) or (is_record(value) and not hasattr(value, "invoke")):
+            self._note(value, path, holders, is_read=is_read)
+
+    def _function(self, function: FunctionType, path: Path) -> None:
+        module = str(function.__globals__.get("__name__"))
+        if not is_users(module) or is_named_as_ours(module):
+            self._visit(vars(function).get("__wrapped__"), path, (), is_read=True)
+            # A function of a framework may enclose one of the user's.
+            for each in function.__closure__ or ():
+                if is_filled(each) and isinstance(each.cell_contents, (FunctionType, MethodType)):
+                    self._visit(each.cell_contents, (*path, "inner"), (), is_read=True)
+            return
+        code = own_code(function)
+        names = _names_in(code)
+        self.names |= names
+        where = (*path[:1], function.__qualname__)
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
+            if is_filled(cell):
+                self.kept.append(cell)
+                read, holder = name in names.read, (id(cell),)
+                self._visit(cell.cell_contents, (*where, name), holder, is_read=read)
+        for name in sorted(names.named & function.__globals__.keys()):
+            holder = ((module, name),)
+            self._visit(function.__globals__[name], (module, name), holder, is_read=name in names.read)
+        defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
+        for place, each in enumerate((*defaults, vars(function).get("__wrapped__"))):
+            self._visit(each, (*where, place), (), is_read=True)
+
+    def _attributes(self, value: Any, path: Path) -> None:
+        for name, each in _held(value).items():
+            if name in self.known.named:
+                read, holder = name in self.known.read, ((id(value), name),)
+                self._visit(each, (*path, name), holder, is_read=read)
+        if isinstance(value, ModuleType):
+            return
+        kind: Any = value if isinstance(value, type) else type(value)
+        for owner in kind.__mro__:
+            if not is_users(str(owner.__module__)):
+                continue
+            for name, each in vars(owner).copy().items():
+                if name in _CALLED or (name in self.known.named and not name.startswith("__")):
+                    read, holder = name in self.known.read, ((id(owner), name),)
+                    self._visit(each, (*path, name), holder, is_read=read)
+
+    def _note(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
+        if path in self.values and self.values[path].is_read:
+            return
+        own = (id(value),) if isinstance(value, _MUTABLE) else ()
+        self.kept.append(value)
+        is_coarse = not isinstance(value, (*_DATA, Connection))
+        self.values[path] = Reached(comparable(value), (*holders, *own), is_read, is_coarse)
+
+
+def _held(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, (type, ModuleType)):
+        return vars(value).copy() if isinstance(value, ModuleType) else {}
+    return held_by(value) or {**getattr(value, "__dict__", {})}
+
+
+@lru_cache(maxsize=2_048)
+def _names_in(code: CodeType) -> _Names:
+    steps = list(dis.get_instructions(code))
+    named, read = {*code.co_names, *code.co_freevars}, set[str]()
+    for place, step in enumerate(steps):
+        if step.opname in _OF_NAMES and not _only_changes(steps, place):
+            read.add(str(step.argval))
+    found = _Names(frozenset(named), frozenset(read))
+    for each in _inner(code):
+        found |= _names_in(each)
+    return found
+
+
+def _inner(code: CodeType) -> Iterator[CodeType]:
+    yield from (each for each in code.co_consts if isinstance(each, CodeType))
+
+
+def _only_changes(steps: list[dis.Instruction], place: int) -> bool:
+    """Returns True iff the value that an instruction loads is only changed: an entry of it is set, or
+    something is added to it."""
+    step = steps[place]
+    before, after = steps[max(place - 1, 0)], steps[min(place + 1, len(steps) - 1)]
+    second = steps[min(place + 2, len(steps) - 1)]
+    if after.opname in ("LOAD_ATTR", "LOAD_METHOD") and after.argval in ADDING:
+        return True
+    if second.opname == "STORE_SUBSCR":
+        return True
+    if step.opname == "LOAD_ATTR" and before.opname in ("COPY", "DUP_TOP"):
+        return _is_in_place(second)
+    return step.opname in ("LOAD_DEREF", "LOAD_GLOBAL") and _is_in_place(second)
+
+
+def _is_in_place(step: dis.Instruction) -> bool:
+    return step.opname.startswith("INPLACE_") or (
+        step.opname == "BINARY_OP" and step.argrepr.endswith("=")
+    )

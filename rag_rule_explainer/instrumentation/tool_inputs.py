@@ -1,0 +1,164 @@
+"""This module records what the tools of the baseline could read besides the model's arguments, and finds
+out whether an equal call of a replay would read the same.
+
+A tool that does not run in replays changes nothing there. So if such a tool changed a variable in the
+baseline, the values of the variable are not compared. Instead, the replay must have made the same calls
+that changed it before.
+"""
+
+import threading
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .comparable import Opaque, are_same
+from .noted_reads import GivenToTool, NotedReads, Path
+from .reached_state import Holder, Reached, reached_state
+
+_NONE = Reached(None, (), is_read=False)
+"""This value is in place of a variable that does not exist."""
+
+
+class Write(NamedTuple):
+    """A ``Write`` is a call of a tool that changed a variable. ``at``: the moment of the call."""
+
+    at: int
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallInputs:
+    """A ``CallInputs`` is what one call of the baseline could read. ``reads``: what it was given;
+    ``state``: what its code reaches; ``tool``: the tool, or its function."""
+
+    tool: object
+    reads: NotedReads
+    state: Mapping[Path, Reached]
+
+
+@dataclass(slots=True, eq=False)
+class _Variable:
+    """A ``_Variable`` holds what the baseline made of a variable: its first and its last content, and the
+    calls of tools that changed it."""
+
+    first: Any
+    last: Any
+    writes: set[Write] = field(default_factory=set[Write])
+
+
+@dataclass(slots=True, eq=False)
+class ToolInputs:
+    """A ``ToolInputs`` records the ``CallInputs`` of a baseline. Thread-safe."""
+
+    _calls: dict[int, CallInputs] = field(default_factory=dict[int, CallInputs])
+    _times: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    _variables: dict[Holder, _Variable] = field(default_factory=dict[Holder, _Variable])
+    _kept: list[object] = field(default_factory=list[object])
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, tool: object, given: GivenToTool) -> CallInputs:
+        """Returns what a call that begins could read."""
+        inputs = CallInputs(tool, NotedReads(), reached_state(tool, self._kept))
+        for path, value in given.whole.items():
+            inputs.reads.note(path, value)
+        with self._guard:
+            for each in inputs.state.values():
+                for holder in each.holders:
+                    self._variables.setdefault(holder, _Variable(each.content, each.content))
+        return inputs
+
+    def end(self, inputs: CallInputs, write: Write) -> None:
+        """Records what a call could read, and which variables have changed since it began."""
+        after = reached_state(inputs.tool, self._kept)
+        with self._guard:
+            self._calls[write.at] = inputs
+            self._times.setdefault(write.key, []).append(write.at)
+            for _, (before, now) in _paths(inputs.state, after):
+                for holder in _changed(before, now):
+                    known = self._variables.setdefault(holder, _Variable(before.content, now.content))
+                    known.last = now.content
+                    known.writes.add(write)
+
+    def why_other(
+        self,
+        at: int,
+        tool: object,
+        given: GivenToTool,
+        made: Mapping[str, int],
+        running: Collection[str],
+    ) -> str:
+        """Returns the name of something that a call of a replay would read otherwise than the equal call
+        of the baseline; empty if there is nothing. ``at``: the moment of the baseline's call; ``made``:
+        how often the replay made each call before; ``running``: the tools that run in the replay."""
+        inputs = self._calls.get(at)
+        if inputs is None:
+            return ""
+        for path, content in inputs.reads.found.items():
+            if not _reads_same(given, path, content):
+                return _said(path)
+        for path, (before, now) in _paths(inputs.state, reached_state(tool, self._kept)):
+            if not (before.is_read or now.is_read) or before.content == now.content:
+                continue
+            changed = self._changed_by_others((*before.holders, *now.holders), running)
+            if changed and (before.is_coarse or now.is_coarse):
+                continue  # nothing shows that the tool reads the part that another tool has changed
+            is_same = self._is_as_made(changed, at, made) if changed else _are_same(before, now)
+            if not is_same or not all(_is_of_tools(each, now, running) for each in changed):
+                return _said(path)
+        return ""
+
+    def _changed_by_others(
+        self, holders: Collection[Holder], running: Collection[str]
+    ) -> list[_Variable]:
+        """Returns the variables that tools changed which do not run in a replay."""
+        with self._guard:
+            known = [self._variables[each] for each in holders if each in self._variables]
+        return [each for each in known if any(write.name not in running for write in each.writes)]
+
+    def _is_as_made(self, variables: Collection[_Variable], at: int, made: Mapping[str, int]) -> bool:
+        """Returns True iff a replay has made the same calls that changed the variables as the baseline
+        before the moment ``at``."""
+        keys = {write.key for each in variables for write in each.writes}
+        return all(made.get(each, 0) == sum(one < at for one in self._times[each]) for each in keys)
+
+
+def _is_of_tools(variable: _Variable, now: Reached, running: Collection[str]) -> bool:
+    """Returns True iff nothing but tools has changed a variable: where none of them runs in the replay,
+    it is as it was before or after the baseline."""
+    if any(each.name in running for each in variable.writes):
+        return True
+    return any(are_same(now.content, each) for each in (variable.first, variable.last))
+
+
+def _reads_same(given: GivenToTool, path: Path, content: Any) -> bool:
+    try:
+        now = NotedReads()
+        now.note(path, given.now(path))
+    except Exception:  # whatever the framework or the user's code raises, the value is not known
+        return False
+    return are_same(content, now.found[path])
+
+
+def _paths(
+    one: Mapping[Path, Reached], other: Mapping[Path, Reached]
+) -> Iterator[tuple[Path, tuple[Reached, Reached]]]:
+    for path in {**one, **other}:
+        yield path, (one.get(path, _NONE), other.get(path, _NONE))
+
+
+def _are_same(one: Reached, other: Reached) -> bool:
+    return are_same(one.content, other.content)
+
+
+def _changed(before: Reached, after: Reached) -> Collection[Holder]:
+    """Returns the holders of a value if it has changed. A client that is made when it is first needed is
+    no change."""
+    is_made_late = before.content in (None, (type(None), None)) and isinstance(after.content, Opaque)
+    is_changed = not is_made_late and before.content != after.content
+    return {*before.holders, *after.holders} if is_changed else ()
+
+
+def _said(path: Path) -> str:
+    last = f"{str(path[-1])!r}"
+    return last if len(path) == 1 else f"{last} of {path[0]}"

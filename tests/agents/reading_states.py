@@ -1,0 +1,172 @@
+"""This module holds agents whose tool reads the state of the graph that the run made."""
+
+from typing import Annotated, Any
+
+from langchain.agents.middleware import before_model
+from langchain.tools import ToolRuntime
+from langchain_core.tools import tool
+from langgraph.config import get_config
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.prebuilt import InjectedState, ToolNode
+from pydantic import BaseModel
+
+from tests.agents.reading import MAILS, Omitted, Scripted, cut, policy_for, told
+from tests.agents.reading_agents import WithUser, agent_of, guilty, innocent
+
+
+@guilty
+def messages_of_the_state(omitted: Omitted) -> Any:
+    @tool
+    def policy(state: Annotated[dict[str, Any], InjectedState]) -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(told(state["messages"])), omitted)
+
+    return agent_of(omitted, policy)
+
+
+@guilty
+def messages_as_an_argument(omitted: Omitted) -> Any:
+    @tool
+    def policy(messages: Annotated[list[Any], InjectedState("messages")]) -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(told(messages)), omitted)
+
+    return agent_of(omitted, policy)
+
+
+@guilty
+def number_of_characters_in_a_runtime(omitted: Omitted) -> Any:
+    @tool
+    def policy(runtime: ToolRuntime) -> str:
+        """Policy."""
+        size = sum(len(str(each.content)) for each in runtime.state["messages"])
+        return cut("policy #1", "policy: block" if size > 50 else "policy: allow", omitted)
+
+    return agent_of(omitted, policy)
+
+
+def _all_of(state: Any) -> str:
+    return told({**state}["messages"])
+
+
+@guilty
+def state_handed_to_a_helper(omitted: Omitted) -> Any:
+    @tool
+    def policy(state: Annotated[dict[str, Any], InjectedState]) -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(_all_of(state)), omitted)
+
+    return agent_of(omitted, policy)
+
+
+@guilty
+def state_as_a_text(omitted: Omitted) -> Any:
+    @tool
+    def policy(runtime: ToolRuntime) -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(f"{runtime.state}"), omitted)
+
+    return agent_of(omitted, policy)
+
+
+@guilty
+def entries_of_the_state(omitted: Omitted) -> Any:
+    @tool
+    def policy(state: Annotated[dict[str, Any], InjectedState]) -> str:
+        """Policy."""
+        found = [each for name, each in state.items() if name == "messages"]
+        return cut("policy #1", policy_for(told(found[0])), omitted)
+
+    return agent_of(omitted, policy)
+
+
+@guilty
+def async_tool(omitted: Omitted) -> Any:
+    @tool
+    async def policy(state: Annotated[dict[str, Any], InjectedState]) -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(told(state["messages"])), omitted)
+
+    agent = agent_of(omitted, policy)
+
+    async def app(question: Any) -> Any:
+        return await agent.ainvoke(question)
+
+    return app
+
+
+def _assessing() -> Any:
+    @before_model(state_schema=WithUser)
+    def assess(state: Any, runtime: Any) -> Any:
+        return {"risk": "4711" if "4711" in told(state["messages"]) else "none"}
+
+    return assess
+
+
+@guilty
+def entry_that_a_middleware_wrote(omitted: Omitted) -> Any:
+    @tool
+    def policy(state: Annotated[dict[str, Any], InjectedState]) -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(state.get("risk")), omitted)
+
+    return agent_of(omitted, policy, _assessing())
+
+
+@guilty
+def state_by_the_configuration(omitted: Omitted) -> Any:
+    @tool
+    def policy() -> str:
+        """Policy."""
+        read = get_config()["configurable"]["__pregel_read"]
+        return cut("policy #1", policy_for(told(read("messages", False))), omitted)
+
+    return agent_of(omitted, policy)
+
+
+def _graph_of_a_model(omitted: Omitted, policy: Any) -> Any:
+    class State(BaseModel):
+        messages: Annotated[list[Any], add_messages] = []
+        user_id: str = "ann"
+
+    @tool
+    def inbox() -> list[str]:
+        """Read."""
+        return cut("inbox #1", MAILS, omitted)
+
+    @tool
+    def block() -> str:
+        """Block."""
+        return cut("block #1", "blocked", omitted)
+
+    model = Scripted()
+    graph = StateGraph(State)
+    graph.add_node("agent", lambda state: {"messages": [model.invoke(state.messages)]})
+    graph.add_node("tools", ToolNode([inbox, policy, block]))
+    graph.add_edge(START, "agent")
+    graph.add_conditional_edges(
+        "agent", lambda state: "tools" if state.messages[-1].tool_calls else END, ["tools", END]
+    )
+    graph.add_edge("tools", "agent")
+    return graph.compile()
+
+
+@guilty
+def state_that_is_a_model(omitted: Omitted) -> Any:
+    @tool
+    def policy(state: Annotated[Any, InjectedState]) -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(told(state.messages)), omitted)
+
+    return _graph_of_a_model(omitted, policy)
+
+
+@innocent
+def field_of_a_state_that_is_a_model(omitted: Omitted) -> Any:
+    @tool
+    def policy(state: Annotated[Any, InjectedState]) -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(state.user_id + "4711"), omitted)
+
+    return _graph_of_a_model(omitted, policy)

@@ -1,0 +1,49 @@
+"""Tests that the recorded result of a tool counts only where the tool would read the same."""
+
+import asyncio
+import inspect
+from typing import Any
+
+import pytest
+from langchain_rag_rule_explainer import RuleExplainer
+
+from rag_rule_explainer import calls_tool
+from tests.agents import reading_nothing_new, reading_objects, reading_states
+from tests.agents.reading import ASKED, Omitted, Shape, calls_in, false_rules
+from tests.agents.reading_agents import GUILTY, INNOCENT
+
+MODULES = (reading_nothing_new, reading_objects, reading_states)
+"""The modules that fill ``GUILTY`` and ``INNOCENT``."""
+
+
+def real_run(make: Shape, omitted: Omitted) -> bool:
+    application = make(omitted)
+    run = application.invoke if hasattr(application, "invoke") else application
+    output = run(ASKED)
+    return "block" in calls_in(asyncio.run(output) if inspect.isawaitable(output) else output)
+
+
+def explained(make: Shape, **options: Any) -> Any:
+    explainer = RuleExplainer(make(()), calls_tool("block"), source_kinds=["tools"], **options)
+    if inspect.iscoroutinefunction(make(())):
+        return asyncio.run(explainer.aexplain(ASKED))
+    return explainer.explain(ASKED)
+
+
+@pytest.mark.parametrize("make", GUILTY, ids=lambda make: make.__name__)
+def test_no_false_rule_about_a_tool_that_reads_what_the_run_made(make: Shape) -> None:
+    explanation = explained(make)
+
+    assert false_rules(explanation, lambda omitted: real_run(make, omitted)) == []
+    assert not explanation.complete
+    assert explanation.doubted or "safe_tools=['policy']" in str(explanation)
+
+
+@pytest.mark.parametrize("make", INNOCENT, ids=lambda make: make.__name__)
+def test_a_tool_that_reads_what_no_source_changes_gets_its_recorded_result(make: Shape) -> None:
+    explanation = explained(make)
+
+    assert explanation.complete
+    assert not explanation.doubted
+    assert "UNVERIFIED" not in str(explanation)
+    assert false_rules(explanation, lambda omitted: real_run(make, omitted)) == []

@@ -1,0 +1,211 @@
+"""Tests that the recorded result of a LlamaIndex tool counts only where the tool would read the same."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from llama_index.core.agent.workflow import AgentWorkflow, ReActAgent
+from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen, LLMMetadata
+from llama_index.core.llms import CustomLLM
+from llama_index.core.llms.callbacks import llm_completion_callback
+from llama_index.core.tools import FunctionTool
+from llama_index.core.workflow import Context
+from llama_index_rag_rule_explainer import RuleExplainer
+
+from rag_rule_explainer import calls_tool
+from tests.agents.reading import MAILS, Omitted, cut, false_rules, next_call, policy_for
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+class Scripted(CustomLLM):
+    """A ``Scripted`` reads the inbox, asks for the policy, and goes by it. ``prompts``: gets each prompt,
+    as a callback of the application does."""
+
+    prompts: Any = None
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(context_window=100_000, num_output=256)
+
+    @llm_completion_callback()
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+        said = prompt.rpartition("what is new?")[2]
+        wanted = next_call(re.findall(r"Action: (\w+)", said), said)
+        if self.prompts is not None:
+            self.prompts(said)
+        if wanted:
+            return CompletionResponse(text=f"Thought: I look.\nAction: {wanted}\nAction Input: {{}}")
+        return CompletionResponse(text="Thought: I can answer.\nAnswer: done")
+
+    @llm_completion_callback()
+    def stream_complete(
+        self, prompt: str, formatted: bool = False, **kwargs: Any
+    ) -> CompletionResponseGen:
+        reply = self.complete(prompt).text
+        yield CompletionResponse(text=reply, delta=reply)
+
+
+def application(
+    omitted: Omitted,
+    ran: list[str],
+    policy: Any,
+    told: Any = None,
+    state: Any = None,
+    keep: Callable[[str], None] | None = None,
+) -> Any:
+    def inbox() -> list[str]:
+        """Reads."""
+        return cut("inbox #1", MAILS, omitted)
+
+    def block() -> str:
+        """Blocks."""
+        ran.append("block")
+        return cut("block #1", "blocked", omitted)
+
+    tools = [FunctionTool.from_defaults(each) for each in (inbox, block)]
+    tools.append(policy if isinstance(policy, FunctionTool) else FunctionTool.from_defaults(policy))
+    agent = ReActAgent(name="a", description="a", tools=tools, llm=Scripted(prompts=keep))
+    workflow = AgentWorkflow(agents=[agent], initial_state=state or {})
+
+    async def app(question: str) -> str:
+        return str(await workflow.run(user_msg=question))
+
+    return app
+
+
+def memory_of_the_context(omitted: Omitted, ran: list[str]) -> Any:
+    async def policy(ctx: Context) -> str:
+        """Says."""
+        scratchpad = str(await ctx.store.get("react_scratchpad", default=None))
+        memory = str(await ctx.store.get("current_reasoning", default=scratchpad))
+        return cut("policy #1", policy_for(memory), omitted)
+
+    return application(omitted, ran, policy)
+
+
+def state_of_the_context(omitted: Omitted, ran: list[str]) -> Any:
+    async def policy(ctx: Context) -> str:
+        """Says."""
+        state = await ctx.store.get_state()
+        return cut("policy #1", policy_for({**state}), omitted)
+
+    return application(omitted, ran, policy)
+
+
+def edited_state_of_the_context(omitted: Omitted, ran: list[str]) -> Any:
+    async def policy(ctx: Context) -> str:
+        """Says."""
+        async with ctx.store.edit_state() as state:
+            return cut("policy #1", policy_for({**state}), omitted)
+
+    return application(omitted, ran, policy)
+
+
+def list_of_all_runs(omitted: Omitted, ran: list[str]) -> Any:
+    seen: list[str] = []
+
+    def policy() -> str:
+        """Says."""
+        return cut("policy #1", policy_for(seen), omitted)
+
+    def keep(said: str) -> None:
+        seen[:] = [said]
+
+    return application(omitted, ran, policy, keep=keep)
+
+
+class Desk:
+    def __init__(self, omitted: Omitted) -> None:
+        self.omitted = omitted
+        self.seen = ""
+        self.owner = "ann 4711"
+
+    def keep(self, said: str) -> None:
+        self.seen = said
+
+    async def apolicy(self) -> str:
+        """Says."""
+        return cut("policy #1", policy_for(self.seen), self.omitted)
+
+    def of_the_owner(self) -> str:
+        """Says."""
+        return cut("policy #1", policy_for(self.owner), self.omitted)
+
+
+def attribute_of_an_object(omitted: Omitted, ran: list[str]) -> Any:
+    desk = Desk(omitted)
+    return application(
+        omitted, ran, FunctionTool.from_defaults(async_fn=desk.apolicy, name="policy"), keep=desk.keep
+    )
+
+
+GUILTY: list[Any] = [
+    memory_of_the_context,
+    state_of_the_context,
+    edited_state_of_the_context,
+    list_of_all_runs,
+    attribute_of_an_object,
+]
+
+
+def entry_of_the_context(omitted: Omitted, ran: list[str]) -> Any:
+    async def policy(ctx: Context) -> str:
+        """Says."""
+        state = await ctx.store.get("state", default={})
+        return cut("policy #1", policy_for(state.get("user")), omitted)
+
+    return application(omitted, ran, policy, state={"user": "ann 4711"})
+
+
+def context_that_is_not_read(omitted: Omitted, ran: list[str]) -> Any:
+    async def policy(ctx: Context) -> str:
+        """Says."""
+        return cut("policy #1", policy_for(f"4711 {bool(ctx)}"), omitted)
+
+    return application(omitted, ran, policy)
+
+
+def attribute_that_stays(omitted: Omitted, ran: list[str]) -> Any:
+    desk = Desk(omitted)
+    return application(
+        omitted, ran, FunctionTool.from_defaults(desk.of_the_owner, name="policy"), keep=desk.keep
+    )
+
+
+INNOCENT: list[Any] = [entry_of_the_context, context_that_is_not_read, attribute_that_stays]
+
+
+async def explained(make: Any) -> tuple[Any, list[str]]:
+    question = "what is new?"
+    explainer = RuleExplainer(make((), []), calls_tool("block"), source_kinds=["tools"])
+    explanation = await explainer.aexplain(question)
+    truth = dict[frozenset[str], bool]()
+    ids = [each.id for each in explanation.sources]
+    for chosen in range(2 ** len(ids)):
+        omitted = frozenset(each for place, each in enumerate(ids) if chosen >> place & 1)
+        ran: list[str] = []
+        await make(omitted, ran)(question)
+        truth[omitted] = bool(ran)
+    return explanation, false_rules(explanation, lambda omitted: truth[frozenset(omitted)])
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("make", GUILTY, ids=lambda make: make.__name__)
+async def test_no_false_rule_about_a_tool_that_reads_what_the_run_made(make: Any) -> None:
+    explanation, untrue = await explained(make)
+
+    assert untrue == []
+    assert not explanation.complete
+    assert "safe_tools=['policy']" in str(explanation)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("make", INNOCENT, ids=lambda make: make.__name__)
+async def test_a_tool_that_reads_what_no_source_changes_gets_its_recorded_result(make: Any) -> None:
+    explanation, untrue = await explained(make)
+
+    assert untrue == []
+    assert explanation.complete
+    assert not explanation.doubted
