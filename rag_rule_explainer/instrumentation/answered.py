@@ -17,14 +17,22 @@ from .run_context import ModelWatch, Participation
 from .run_failures import unusable
 
 
-def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:
+def whole_answer(
+    manner: Manner, output: Any, run: Participation, first: Participation | None = None
+) -> Answer:
     """Returns the answer that is read from the output of a run, with the tokens that the run spent and
-    the tool calls that it made. ``manner``: the user's options. Raises InvalidInput if the output holds
-    no answer."""
+    the tool calls that it made. ``manner``: the user's options; ``first``: the first run, if ``run`` is a
+    replay of it. Raises InvalidInput if the output holds no answer."""
     answer = Answer.of(manner.answer_of(output))
     if answer.value is None and not manner.reads_answers:
         answer = replace(answer, unread=unread_in(output, answer.text))
-    return with_calls(with_spent(answer, run.watch), run.watch, run.executed, run.tools)
+    return _with_calls_of(run, with_spent(answer, run.watch), first)
+
+
+def _with_calls_of(run: Participation, answer: Answer, first: Participation | None) -> Answer:
+    # The replies of the application's models are seen: those of its first run were.
+    is_seen = first is not None and bool(first.watch.said) and not run.watch.requests
+    return with_calls(answer, run.watch, run.executed, run.tools, asks_none=is_seen)
 
 
 def taken_as_answer(answer: Answer, run: Participation, manner: Manner) -> tuple[Answer, str]:
@@ -81,11 +89,11 @@ def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
     return replace(answer, usage={**(answer.usage or {}), **summed(models)}, models=models)
 
 
-def cut_answer(run: Participation, manner: Manner, cut: str) -> Answer:
+def cut_answer(run: Participation, manner: Manner, cut: str, first: Participation) -> Answer:
     """Returns the answer of a replay that was ended at a tool call: it holds the tool calls that the
-    replay made until then. ``cut``: the reason why the replay was ended. Raises UnusableReply if no
-    condition is about tool calls, or if the calls were not recorded."""
-    answer = with_calls(with_spent(Answer(""), run.watch), run.watch, run.executed, run.tools)
+    replay made until then. ``cut``: the reason why the replay was ended; ``first``: the first run. Raises
+    UnusableReply if no condition is about tool calls, or if the calls were not recorded."""
+    answer = _with_calls_of(run, with_spent(Answer(""), run.watch), first)
     if not (manner.accepts_calls and answer.calls):
         raise unusable(cut, run.watch, passing=False)
     return replace(answer, finish_reason=CUT, note=cut)
@@ -96,17 +104,19 @@ def with_calls(
     watch: ModelWatch,
     executed: Sequence[ExecutedCall] = (),
     tools: Collection[str] = (),
+    *,
+    asks_none: bool = False,
 ) -> Answer:
     """Returns the answer with the tool calls of the run. If not all calls are known, returns the answer
     unchanged, and its ``calls`` stay None. ``executed``: the calls of tools that ran; ``tools``: the
-    names of the tools that ran.
+    names of the tools that ran; ``asks_none``: True if a run without replies asked no model.
 
     All calls are known if the models' replies were recorded, and each reply that calls a tool names this
     tool. A tool may also run although no reply names it: the application calls it by itself, or a model
     writes the call as plain text. Calls of such a tool are known if they were recorded when the tool ran.
     """
     said = list(watch.said)
-    if answer.calls is not None or not said:
+    if answer.calls is not None or not (said or asks_none):
         return answer
     if any(each.is_call and not each.called and not each.apart for each in said):
         return answer
