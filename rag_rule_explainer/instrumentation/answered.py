@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..predicates.only_calls import CALLS_ONLY, CUT
+from ..predicates.only_calls import BY_TOOL, CALLS_ONLY, CUT
 from ..probing.budget import summed
+from ..probing.replaying import said_nothing
 from ..probing.wholeness import CALLS, Said
 from ..tool_calls import ToolCall
 from ..verdicts import Answer
@@ -15,6 +16,7 @@ from .options import Manner
 from .reading import unread_in
 from .run_context import ModelWatch, Participation
 from .run_failures import unusable
+from .source_kinds.shown_results import ends_with_tool
 
 
 def whole_answer(
@@ -26,7 +28,9 @@ def whole_answer(
     answer = Answer.of(manner.answer_of(output))
     if answer.value is None and not manner.reads_answers:
         answer = replace(answer, unread=unread_in(output, answer.text))
-    return _with_calls_of(run, with_spent(answer, run.watch), first)
+    answer = _with_calls_of(run, with_spent(answer, run.watch), first)
+    is_emptied = first is not None and first.answered_by_tool and said_nothing(answer)
+    return replace(answer, finish_reason=BY_TOOL) if is_emptied and ends_with_tool(run) else answer
 
 
 def _with_calls_of(run: Participation, answer: Answer, first: Participation | None) -> Answer:
@@ -67,6 +71,8 @@ def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> 
     ``watch``: has the replies of the run. ``tools``: the names of the tools that ran. If any ran, a text
     that looks like such a request may be the output of a tool, so the text alone proves nothing.
     """
+    if answer.finish_reason == BY_TOOL:
+        return ""
     reply = reply_behind(answer, watch.said)
     if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():
         reply = watch.said[-1]
