@@ -16,9 +16,10 @@ _RAW = "raw_output"
 
 def result_content(result: Any) -> ResultContent:
     """Returns the part of a tool's result that a model is shown. This is the object that the tool's
-    function returned, if the result's only text is ``str()`` of this object, and this shows its fields; the
-    ``str()`` of a query engine's response does not. Otherwise it is the text of the result, or the list of texts if there are several; another object is then beside it. If the result
-    holds anything but texts, such as an image, the part is None."""
+    function returned, if the result's only text is ``str()`` of this object, and this shows its fields;
+    that of a query engine's response does not. Otherwise it is the text of the result, or the list of
+    texts if there are several; another object is then beside it. If the result holds anything but texts,
+    such as an image, the part is None."""
     if not isinstance(result, ToolOutput):
         return as_content(result)
     texts = [block.text for block in result.blocks if isinstance(block, TextBlock)]
