@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..predicates.only_calls import CALLS_ONLY, CUT
+from ..predicates.only_calls import BY_TOOL, CALLS_ONLY, CUT
 from ..probing.budget import summed
+from ..probing.replaying import said_nothing
 from ..probing.wholeness import CALLS, Said
 from ..tool_calls import ToolCall
 from ..verdicts import Answer
@@ -15,16 +16,27 @@ from .options import Manner
 from .reading import unread_in
 from .run_context import ModelWatch, Participation
 from .run_failures import unusable
+from .source_kinds.shown_results import ends_with_tool
 
 
-def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:
+def whole_answer(
+    manner: Manner, output: Any, run: Participation, first: Participation | None = None
+) -> Answer:
     """Returns the answer that is read from the output of a run, with the tokens that the run spent and
-    the tool calls that it made. ``manner``: the user's options. Raises InvalidInput if the output holds
-    no answer."""
+    the tool calls that it made. ``manner``: the user's options; ``first``: the first run, if ``run`` is a
+    replay of it. Raises InvalidInput if the output holds no answer."""
     answer = Answer.of(manner.answer_of(output))
     if answer.value is None and not manner.reads_answers:
         answer = replace(answer, unread=unread_in(output, answer.text))
-    return with_calls(with_spent(answer, run.watch), run.watch, run.executed, run.tools)
+    answer = _with_calls_of(run, with_spent(answer, run.watch), first)
+    is_emptied = first is not None and first.answered_by_tool and said_nothing(answer)
+    return replace(answer, finish_reason=BY_TOOL) if is_emptied and ends_with_tool(run) else answer
+
+
+def _with_calls_of(run: Participation, answer: Answer, first: Participation | None) -> Answer:
+    # The replies of the application's models are seen: those of its first run were.
+    is_seen = first is not None and bool(first.watch.said) and not run.watch.requests
+    return with_calls(answer, run.watch, run.executed, run.tools, asks_none=is_seen)
 
 
 def taken_as_answer(answer: Answer, run: Participation, manner: Manner) -> tuple[Answer, str]:
@@ -59,6 +71,8 @@ def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> 
     ``watch``: has the replies of the run. ``tools``: the names of the tools that ran. If any ran, a text
     that looks like such a request may be the output of a tool, so the text alone proves nothing.
     """
+    if answer.finish_reason == BY_TOOL:
+        return ""
     reply = reply_behind(answer, watch.said)
     if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():
         reply = watch.said[-1]
@@ -81,11 +95,11 @@ def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
     return replace(answer, usage={**(answer.usage or {}), **summed(models)}, models=models)
 
 
-def cut_answer(run: Participation, manner: Manner, cut: str) -> Answer:
+def cut_answer(run: Participation, manner: Manner, cut: str, first: Participation) -> Answer:
     """Returns the answer of a replay that was ended at a tool call: it holds the tool calls that the
-    replay made until then. ``cut``: the reason why the replay was ended. Raises UnusableReply if no
-    condition is about tool calls, or if the calls were not recorded."""
-    answer = with_calls(with_spent(Answer(""), run.watch), run.watch, run.executed, run.tools)
+    replay made until then. ``cut``: the reason why the replay was ended; ``first``: the first run. Raises
+    UnusableReply if no condition is about tool calls, or if the calls were not recorded."""
+    answer = _with_calls_of(run, with_spent(Answer(""), run.watch), first)
     if not (manner.accepts_calls and answer.calls):
         raise unusable(cut, run.watch, passing=False)
     return replace(answer, finish_reason=CUT, note=cut)
@@ -96,17 +110,19 @@ def with_calls(
     watch: ModelWatch,
     executed: Sequence[ExecutedCall] = (),
     tools: Collection[str] = (),
+    *,
+    asks_none: bool = False,
 ) -> Answer:
     """Returns the answer with the tool calls of the run. If not all calls are known, returns the answer
     unchanged, and its ``calls`` stay None. ``executed``: the calls of tools that ran; ``tools``: the
-    names of the tools that ran.
+    names of the tools that ran; ``asks_none``: True if a run without replies asked no model.
 
     All calls are known if the models' replies were recorded, and each reply that calls a tool names this
     tool. A tool may also run although no reply names it: the application calls it by itself, or a model
     writes the call as plain text. Calls of such a tool are known if they were recorded when the tool ran.
     """
     said = list(watch.said)
-    if answer.calls is not None or not said:
+    if answer.calls is not None or not (said or asks_none):
         return answer
     if any(each.is_call and not each.called and not each.apart for each in said):
         return answer

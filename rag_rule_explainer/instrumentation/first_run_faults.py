@@ -16,6 +16,7 @@ from .run_context import Participation
 from .searches.tools import marked_tools
 from .source_kinds.gathering import running_tools
 
+_RAN_WITHOUT_STUB = " That one ran, and would run again in every replay."
 _NEAR = 0.75
 """If two names are at least this similar (0 to 1), one of them may be a misspelling of the other."""
 _MISUSED = (TypeError, AttributeError, LookupError)
@@ -91,7 +92,7 @@ def check_tools(manner: Manner, first: Participation) -> None:
     """Raises InvalidInput if a tool returned messages of the conversation although replays get recorded
     results: recorded messages do not fit into the conversation of a replay. Also raises it if the name of
     a stub is probably misspelt."""
-    check_stubs(manner, first)
+    check_names(manner, first)
     running = first.retrieving_tools | manner.safe_tools | set(manner.stub_tools)
     called = {each.call.name for each in first.executed if running.issuperset(each.within)}
     unkept = sorted(first.unkept & called - running)
@@ -213,20 +214,30 @@ def tools_that_acted(manner: Manner, first: Participation) -> list[str]:
     return sorted({name for name, count in ran.items() if count > 0} - idle)
 
 
-def check_stubs(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput if the user gave a stub for a tool that was not called, and a tool with nearly
-    the same name was called: the name is probably misspelt.
+def check_names(manner: Manner, first: Participation) -> None:
+    """Raises InvalidInput if a setting names a tool that was not called, and a tool with nearly the same
+    name was called: the name is probably misspelt. The settings are ``stub_tools``, ``safe_tools`` and
+    ``unexecuted_tools``.
 
     Raises no error if a request to a model contains the name: a tool of this name then exists, and other
     runs may call it.
     """
-    others = first.tools - set(manner.stub_tools)
-    for name in sorted(set(manner.stub_tools) - first.tools):
-        near = get_close_matches(name, others, n=1, cutoff=_NEAR)
-        if near and not any(
-            name in each.sent or name in each.request.text for each in first.watch.exchanges
-        ):
-            raise InvalidInput(
-                f"stub_tools names {name!r}, and the first run called no tool of that name; did you mean "
-                f"{near[0]!r}? That one ran, and would run again in every replay"
-            )
+    called = first.tools | first.calls.names
+    settings = (
+        ("stub_tools", set(manner.stub_tools), first.tools, _RAN_WITHOUT_STUB),
+        ("safe_tools", set(manner.safe_tools), called, ""),
+        ("unexecuted_tools", set(manner.unexecuted_tools), called, ""),
+    )
+    for setting, names, known, why in settings:
+        for name in sorted(names - known):
+            near = get_close_matches(name, known - names, n=1, cutoff=_NEAR)
+            if near and not _is_sent(name, first):
+                others = ", ".join(map(repr, sorted(known)))
+                raise InvalidInput(
+                    f"{setting} names {name!r}, and the first run called no tool of that name; did you "
+                    f"mean {near[0]!r}?{why} It called {others}"
+                )
+
+
+def _is_sent(name: str, first: Participation) -> bool:
+    return any(name in each.sent or name in each.request.text for each in first.watch.exchanges)

@@ -209,7 +209,7 @@ class Replays(Generic[Item]):
             # model was called or that nothing was retrieved.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
-        whole = whole_answer(self.manner, got[0], run) if action is None else action_in(run)
+        whole = action_in(run) if action else whole_answer(self.manner, got[0], run, self.first)
         answer, fault = taken_as_answer(whole, run, self.manner)
         checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
         self._check_search_is_no_chance(checked, kept, run)
@@ -243,7 +243,7 @@ class Replays(Generic[Item]):
         is_all = self._choice(kept) == EVERYTHING
         if is_all and self.first.ends_at is None:
             self.fidelity.failed = cut
-        answer = cut_answer(run, self.manner, cut)
+        answer = cut_answer(run, self.manner, cut, self.first)
         if serving.refused is None and not serving.served:
             raise unusable(cut, run.watch, passing=False)
         if is_all and self.first.ends_at is not None:

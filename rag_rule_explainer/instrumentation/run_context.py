@@ -114,6 +114,8 @@ class Participation:
     """The moment in the baseline at which replays end; None if replays do not end early."""
     uncut: "Participation | None" = None
     """The whole record of the run, if the record that is used was cut off at ``ends_at``."""
+    answered_by_tool: bool = False
+    """True if the answer of a baseline is the result of a tool."""
     guards: Any = None
     """The object that guards the functions of tools; None if the run may run all tools."""
 

@@ -44,6 +44,7 @@ from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
 from .source_kinds.gathering import check_kinds, constant_texts, gathered, other_texts, why_no_sources
+from .source_kinds.shown_results import is_given_by_tool, shown_results
 from .state_watch import StateWatch
 from .stopping import Stopping
 from .streams import AsyncForwarded, forwarded
@@ -148,7 +149,8 @@ class ApplicationRun(Generic[Item]):
     def _retrieved_until(self, stopping: Stopping) -> Retrieved:
         self._first = first = repeated_part(self._first, self.manner, self.case.question)
         captured = self._recorded_sources()
-        return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, first)
+        exposure = self._conduct_for(captured, Answer(""))
+        return Retrieved.of(captured.sources, exposure, stopping.request, first)
 
     def stream(self) -> Iterator[Any]:
         """Yields the baseline's output in chunks. Code that consumes them is not part of the run."""
@@ -201,7 +203,7 @@ class ApplicationRun(Generic[Item]):
         constants = state.leftovers.before.texts()
         state.outside.services.begin([*given, *(source.text for source in captured.sources)])
         self._fidelity.begin(first, answer, captured.sources, given, constants)
-        exposure = self._conduct_for(captured)
+        exposure = self._conduct_for(captured, answer)
         self._recorded = Replays(
             self.application, self.case, self.manner, first, captured, exposure, state, self._fidelity
         )
@@ -271,14 +273,16 @@ class ApplicationRun(Generic[Item]):
         self._state.miss_the_baseline()
         return self.recorded(output, replays=0)
 
-    def _conduct_for(self, captured: Captured[Item]) -> ExposureChecks:
+    def _conduct_for(self, captured: Captured[Item], answer: Answer) -> ExposureChecks:
+        results = shown_results(captured.sources, self._first, answer)
+        self._first.answered_by_tool = is_given_by_tool(captured.sources, self._first, answer)
         exposure = ExposureChecks.of(
             captured.sources,
             self._first.watch.requests,
             scope=self.manner.scope,
             constant=constant_texts(self.application.texts_in, self.case.given, self._first),
             pinned=self.case.pinned,
-            shown=self.application.shown(captured),
+            shown=[*self.application.shown(captured), *results],
             others=other_texts(self._first),
         )
         accepted = self.manner.on_no_retrieval

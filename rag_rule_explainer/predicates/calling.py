@@ -21,7 +21,7 @@ from .combine import Combinable
 from .only_calls import is_cut
 from .protocol import Judged, Predicate
 
-NOT_RECORDED = Judgement(Verdict.UNKNOWN, "the tool calls of this run were not recorded")
+_NOT_RECORDED = "the tool calls of this run were not recorded"
 _NO_ORDER = Judgement(
     Verdict.UNKNOWN,
     "the order of the calls of one reply is not known, as one has arguments that are no JSON object",
@@ -36,6 +36,11 @@ def calls_key(case: Case, tests: Sequence[CallTest] = ()) -> Hashable | None:
     if None in inside:
         return None
     return case.question, _as_text(case.baseline), _as_text(case.answer), is_cut(case.answer), inside
+
+
+def _not_recorded(answer: Answer) -> Judgement:
+    why = f"{_NOT_RECORDED}: {answer.note}" if answer.note else _NOT_RECORDED
+    return Judgement(Verdict.UNKNOWN, why)
 
 
 def _as_text(answer: Answer) -> str | None:
@@ -85,7 +90,7 @@ class CallsTool(Combinable):
     def _steps(self, case: Case) -> CallSteps:
         calls, unknown = case.answer.calls, None
         if calls is None:
-            return NOT_RECORDED
+            return _not_recorded(case.answer)
         for call in [*calls[:1], *_next_step(calls)] if self.is_next else calls:
             judgement = yield from self.test.steps(call, case)
             if judgement.verdict is Verdict.HOLDS:
@@ -139,7 +144,7 @@ class CallsInOrder(Combinable):
 
     def _steps(self, case: Case) -> CallSteps:
         if case.answer.calls is None:
-            return NOT_RECORDED
+            return _not_recorded(case.answer)
         if self._has_no_order(case.answer.calls):
             return _NO_ORDER
         # ``so_far[n]`` says whether some of the calls so far pass the first n tests in order.
@@ -207,7 +212,7 @@ class CallCount(Combinable):
         decide are not known."""
         calls = case.answer.calls
         if calls is None:
-            return NOT_RECORDED
+            return _not_recorded(case.answer)
         number = sum(self.tool is None or call.name == self.tool for call in calls)
         too_many = self.at_most is not None and number > self.at_most
         if is_cut(case.answer) and not too_many and (number < self.at_least or self.at_most is not None):

@@ -19,6 +19,8 @@ CALLS_ONLY = "tool_calls"
 CUT = "new_tool_call"
 """The finish reason of a replay that was ended at a tool call whose result is not known. The tool calls
 before the end are known, but the run might have made more calls after it."""
+BY_TOOL = "tool_result"
+"""The finish reason of an answer that a tool gave, and that is empty without some of the sources."""
 _NO_ANSWER = Judgement(
     Verdict.UNKNOWN, "the answer is only a tool call, and this condition is about the answer's text"
 )
@@ -29,7 +31,7 @@ Kind = TypeVar("Kind")
 def is_only_calls(answer: Answer) -> bool:
     """Returns True iff the answer consists only of tool calls: the answer has no value, and either no
     text or a finish reason that means a tool call."""
-    if not answer.calls or answer.value is not None:
+    if not answer.calls or answer.value is not None or answer.finish_reason == BY_TOOL:
         return False
     reason = "".join(filter(str.isalnum, str(answer.finish_reason or "").lower()))
     return reason in _CALLING or not answer.text.strip()

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from ..errors import NoSourcesCaptured, UntrueReplay
-from ..predicates.only_calls import is_cut, is_only_calls
+from ..predicates.only_calls import BY_TOOL, is_cut, is_only_calls
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Judgement, Verdict
 from . import threads
@@ -78,7 +78,7 @@ class Replayer:
         is_call = bool(answer.calls) and is_only_calls(answer)
         if is_call and not self.accepts_calls:
             return CALLS
-        if answer.finish_reason is None:
+        if answer.finish_reason in (None, BY_TOOL):
             return ""
         if is_call and is_cut(answer):
             return ""
@@ -87,7 +87,10 @@ class Replayer:
 
     def is_empty(self, answer: Answer) -> bool:
         """Returns True iff an answer is empty: it has no text, no value, and no tool call that a
-        condition could be about."""
+        condition could be about. An answer that a tool gave is never empty: its text is what the tool
+        found."""
+        if answer.finish_reason == BY_TOOL:
+            return False
         return said_nothing(answer) and not (self.accepts_calls and is_only_calls(answer))
 
     def counting(self, reply: Reply) -> Reply:

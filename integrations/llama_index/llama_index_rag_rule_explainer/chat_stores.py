@@ -16,6 +16,7 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.storage.chat_store import SimpleChatStore
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
+from sqlalchemy.engine import make_url
 
 from rag_rule_explainer import StateShared
 from rag_rule_explainer.instrumentation.copies.patching import Interception
@@ -78,8 +79,11 @@ def _is_in_memory(store: object) -> bool:
     if not isinstance(store, SQLAlchemyChatStore):
         return False
     engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- no public attribute holds the engine
-    uri = store.async_database_uri if engine is None else str(getattr(engine, "url", ""))
-    return uri in ("sqlite+aiosqlite:///:memory:", "sqlite+aiosqlite://")
+    url = make_url(store.async_database_uri) if engine is None else getattr(engine, "url", None)
+    # The texts of equal URLs differ: an engine writes ``:memory:`` as ``%3Amemory%3A``.
+    return (
+        url is not None and url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
+    )
 
 
 def _using(

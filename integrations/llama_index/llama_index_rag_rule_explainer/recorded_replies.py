@@ -6,13 +6,15 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from uuid import uuid4
 
-from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.instrumentation.events.llm import LLMChatStartEvent, LLMCompletionStartEvent
 
 from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.instrumentation.beginnings import ends_at_next_action, recorded_reply
+from rag_rule_explainer.instrumentation.next_action import NOT_REACHED
 from rag_rule_explainer.instrumentation.requests.nested_calls import is_within_no_model
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
+from rag_rule_explainer.instrumentation.run_failures import unusable
 
 from .responses import RecordedReply, reply_text
 
@@ -53,6 +55,9 @@ def served(model: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     reply: RecordedReply | None = recorded_reply(key)
     if reply is None:
         return None
+    if isinstance(reply.response, ChatResponse) != ("chat" in name):
+        # The application skipped a request, so this reply belongs to another one.
+        raise unusable(NOT_REACHED, run.watch, passing=False)
     watch.served(key, reply)
     if "stream" not in name:
         return reply.response

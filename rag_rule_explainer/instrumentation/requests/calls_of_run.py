@@ -104,10 +104,12 @@ class CallsOfRun:
                 self._made.remove(each)
             del own[count:]
 
-    def note_answered(self, results: Iterable[tuple[str, str]]) -> list[MadeCall]:
+    def note_answered(
+        self, results: Iterable[tuple[str, str]], executed: Sequence[ExecutedCall] = ()
+    ) -> list[MadeCall]:
         """Records the results of tool calls that a request contains, and returns the calls of this run
         that now have a result. ``results``: pairs of the id of a call, of any run, and the text of its
-        result, in the request's order."""
+        result, in the request's order. ``executed``: the recorded tools that ran."""
         texts, now = defaultdict[str, list[str]](list), moment()
         for identity, text in results:
             texts[identity].append(text)
@@ -118,6 +120,10 @@ class CallsOfRun:
                 # the last calls, because the first results may belong to earlier turns of the
                 # conversation.
                 own = [each for each in self._made if each.identity == identity and identity]
+                if len({each.call.name for each in own}) > 1:
+                    # The models of agents that run at the same time may use the same id, too. The result
+                    # is then of a tool that has run, and not of one that another agent is about to run.
+                    own.sort(key=lambda made: made.answered is None and _has_run(made, executed))
                 for made, text in zip(reversed(own), reversed(several), strict=False):
                     if made.answered is None:
                         made.answered, made.text = now, text
@@ -151,20 +157,28 @@ class CallsOfRun:
         """Returns the calls for which no recorded tool ran. Leaves out ``settled`` calls, for which
         nothing ran.
 
-        ``executed``: the recorded tools that ran. Each is matched with one call: the call with its id, or
-        else a call with its arguments, or else a call with its name.
+        ``executed``: the recorded tools that ran. Each is matched with one call: the call with its id, and
+        preferably with its name as well, or else a call with its arguments, or else one with its name.
         """
         with self._guard:
             left = list(self._made)
         known = {each.identity for each in left if each.identity}
         free = list(executed)
-        for fits in (_by_identity, _by_arguments, _by_name):
+        for fits in (_by_identity_and_name, _by_identity, _by_arguments, _by_name):
             for made in list(left):
                 place = next((n for n, each in enumerate(free) if fits(made, each, known)), None)
                 if place is not None:
                     del free[place]
                     left.remove(made)
         return [each for each in left if not each.settled]
+
+
+def _has_run(made: MadeCall, executed: Sequence[ExecutedCall]) -> bool:
+    return any(_by_identity_and_name(made, each, set()) for each in executed)
+
+
+def _by_identity_and_name(made: MadeCall, ran: ExecutedCall, known: set[str]) -> bool:
+    return made.call.name == ran.call.name and _by_identity(made, ran, known)
 
 
 def _by_identity(made: MadeCall, ran: ExecutedCall, _: set[str]) -> bool:

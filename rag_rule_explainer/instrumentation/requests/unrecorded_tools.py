@@ -60,7 +60,7 @@ def note_answers(run: Participation, results: Iterable[tuple[str, str]]) -> list
     an unrecorded tool. In a replay, UntrueReplay is raised, unless the user named the tool safe. If a
     stub was to replace the tool, an error is raised in a baseline too.
     """
-    answered = run.calls.note_answered(results)
+    answered = run.calls.note_answered(results, [*run.executed, *run.inside])
     own = run.unexecuted if answered else []
     unrecorded = [each for each in own if each.answered is not None]
     check_no_stub(run, unrecorded)

@@ -1,7 +1,7 @@
 """This module defines ``tool``, the decorator that marks a function as a tool of the model."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial, wraps
 from types import BuiltinFunctionType, MethodType
@@ -12,6 +12,7 @@ from ...allowed import checked_function
 from ...errors import InvalidInput
 from ..late_calls import in_its_run, late_use
 from ..noted_reads import GivenToTool
+from ..requests.tools_in_use import tools_in_use
 from ..run_context import participation, using_tool
 from ..tool_replay import UsedTool
 
@@ -111,7 +112,12 @@ def recording_calls(
 ) -> Any:
     """Returns a function, sync or async, that does the same as ``function``, but whose calls are recorded
     as calls of the tool ``name``. ``way``: the attribute, such as "func", by which the tool is called;
-    calls by different ones are never equal. ``own``: the tool; None if ``function`` is the tool."""
+    calls by different ones are never equal. ``own``: the tool; None if ``function`` is the tool.
+
+    Within a run, a generator is read to its end when its first item is asked for. Its result is the list
+    of its items, and a replay gives it item by item."""
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        return _recording_items(function, name, arguments_of, way, own)
     signature = inspect.signature(function)
 
     def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
@@ -148,6 +154,51 @@ def recording_calls(
             return _made(used.noted(result))
 
     return acall if inspect.iscoroutinefunction(function) else call
+
+
+def _recording_items(
+    function: Any, name: str, arguments_of: ArgumentsOf, way: str, own: object
+) -> Any:
+    """Returns a generator function, sync or async, that does what ``recording_calls`` says."""
+
+    def is_recorded() -> bool:
+        return tools_in_use.get()[-1:] == (name,)
+
+    @wraps(function)
+    def read(*args: Any, **kwargs: Any) -> Any:
+        made = function(*args, **kwargs)
+        return list(made) if is_recorded() else made
+
+    @wraps(function)
+    async def aread(*args: Any, **kwargs: Any) -> Any:
+        made = function(*args, **kwargs)
+        return [each async for each in made] if is_recorded() else made
+
+    is_async = inspect.isasyncgenfunction(function)
+    recorded = recording_calls(aread if is_async else read, name, arguments_of, way, own or function)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        yield from _items(recorded(*args, **kwargs))
+
+    @wraps(function)
+    async def acall(*args: Any, **kwargs: Any) -> Any:
+        found = await recorded(*args, **kwargs)
+        if inspect.isasyncgen(found):
+            async for each in found:
+                yield each
+            return
+        for each in _items(found):
+            yield each
+
+    return acall if is_async else call
+
+
+def _items(result: Any) -> Iterable[Any]:
+    """Returns the items of a result that stands for a generator. A result that is no list, such as that
+    of a stub, is its one item."""
+    is_listed = isinstance(result, list) or inspect.isgenerator(result)
+    return cast("Iterable[Any]", result) if is_listed else [result]
 
 
 def named_arguments(
