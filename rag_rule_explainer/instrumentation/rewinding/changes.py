@@ -72,10 +72,11 @@ class Changes:
         self._is_harmless, self._isolated = is_harmless, isolated
         self.tools: frozenset[str] | None = None
         self._of_tools: list[Any] | None = None
+        self._ids_of_tools = frozenset[int]()
 
     def found(self) -> Iterator[StateChange]:
         """Yields the changes that may influence a run and that the user does not ignore."""
-        apart = self._apart()
+        apart = frozenset(things_in(self._isolated()))
         for kept in self._snapshot.kept:
             if id(kept.node.thing) in apart:
                 continue
@@ -84,7 +85,7 @@ class Changes:
             except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
                 continue
             names = [name for name in found if not self._is_left_alone(kept, name)]
-            if names:
+            if names and not self.is_at_rest(kept.node.thing):
                 is_whole = "" in names
                 place = self._place(kept, "" if is_whole else names[0])
                 yield StateChange(kept, () if is_whole else tuple(names), place)
@@ -93,11 +94,11 @@ class Changes:
         """Stores the earlier values of everything that has changed since the snapshot, for later
         explanations. Stores values that this application does not read too, because another application
         may read them."""
-        apart = self._apart()
+        apart = frozenset(things_in(self._isolated()))
         for kept in self._snapshot.kept:
             with suppress(Exception):  # an object of the user's may raise any error when read
                 values = {} if id(kept.node.thing) in apart else _before_and_now(kept)
-                if values:
+                if values and not self.is_at_rest(kept.node.thing):
                     note_before(kept.node.thing, kept.node.object(), values)
         for cached, size in self._snapshot.caches:
             if cached.cache_info().currsize != size:
@@ -155,24 +156,27 @@ class Changes:
             )
         ]
 
-    def _apart(self) -> set[int]:
-        return {*things_in(self._isolated()), *self.of_tools_at_rest()}
-
     def _is_left_alone(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff the user ignores changes of this name in a part of an object. Its value is
         then neither compared nor restored."""
         path = [*filter(None, (name, *kept.node.names())), _name_of_holder(kept)]
         return self._is_harmless(self._place(kept, name)) or self._is_harmless(".".join(path[::-1]))
 
+    def is_at_rest(self, thing: object) -> bool:
+        """Returns True iff an object is reachable only through functions of tools that no replay runs."""
+        return id(thing) in self.of_tools_at_rest()
+
     def of_tools_at_rest(self) -> frozenset[int]:
         """Returns the ``id()`` of each object that is reachable only through functions of tools that no
-        replay runs."""
-        if self.tools is not None and self._of_tools is None:
-            every, others = Reachable(self._application), Reachable(self._application, self.tools)
-            known = {id(node.thing) for node in others.nodes}
+        replay runs. These objects are searched at the first call, which takes as long as a snapshot. So
+        call it only if something has changed."""
+        if self.tools is None:
+            return frozenset()
+        if self._of_tools is None:
             # The objects are kept alive, so that no other object gets the ``id()`` of one of them.
-            self._of_tools = [node.thing for node in every.nodes if id(node.thing) not in known]
-        return frozenset(map(id, self._of_tools or ()))
+            self._of_tools = Reachable(self._application, self.tools).beyond_resting()
+            self._ids_of_tools = frozenset(map(id, self._of_tools))
+        return self._ids_of_tools
 
     def _place(self, kept: KeptPart, name: str) -> str:
         names, called = list(kept.node.names()), _name_of_holder(kept)

@@ -168,8 +168,8 @@ class Rewinding:
         return next((each for each in found if not self._is_harmless(each.place)), None)
 
     def _beyond_reach(self) -> Iterator[Left]:
-        at_rest = self._changes.of_tools_at_rest()
-        yield from self._beyond.all_left(lambda: self._held_apart() | at_rest, at_rest)
+        at_rest = self._changes.of_tools_at_rest
+        yield from self._beyond.all_left(lambda: self._held_apart() | at_rest(), self._changes.is_at_rest)
         yield from self._servers.left(self._asked())
 
     def _held_apart(self) -> frozenset[int]:
