@@ -181,7 +181,9 @@ class StateWatch:
         self._held = before = self.holdings()
         self.leftovers.look(before)
         is_missed = self.leftovers.is_after_the_run
-        reading = before if self._tools is None else Holdings(self._application, self._tools)
+        reading = before
+        if self._tools is not None:
+            reading = Holdings(self._application, self._tools, earlier=before)
         # If objects were left out of it, code that may run in replays may reach them.
         self._reading = reading if reading.complete else before
         self.lasting.begin(before, reading, self.contexts.kept, is_missed=is_missed)

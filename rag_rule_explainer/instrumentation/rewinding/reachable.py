@@ -153,7 +153,7 @@ class Reachable:
     def _take_users_attributes(self, node: Node) -> None:
         self._add(type(node.thing), "", node)
         content = USERS_ATTRIBUTES.read(node.thing)
-        node.contents.append((USERS_ATTRIBUTES, content))
+        node.contents += ((USERS_ATTRIBUTES, content),)
         self._add_all(content.items(), node)
 
     def _take_contents(self, node: Node) -> None:
@@ -164,7 +164,7 @@ class Reachable:
     def _take_parts(self, node: Node) -> None:
         for part in parts_of(node.thing):
             content = part.read(node.thing)
-            node.contents.append((part, content))
+            node.contents += ((part, content),)
             if part.is_named:
                 listed: list[tuple[Any, Any]] = list(islice(content.items(), _MOST_INSIDE))
                 for key, value in listed:
@@ -180,7 +180,7 @@ class Reachable:
     def _look_at_class(self, node: Node) -> None:
         if is_own(node.thing.__module__ or ""):
             content = CLASS.read(node.thing)
-            node.contents.append((CLASS, content))
+            node.contents += ((CLASS, content),)
             self._add_all(((name, function_in(value)) for name, value in content.items()), node)
         self._add(type(node.thing), "", node)
         self._add_all(((node.name, each) for each in node.thing.__bases__), node)
@@ -246,9 +246,9 @@ class Reachable:
                 self._add(value, name, holder)
 
     def _add_simple(self, value: Any, name: str, holder: Node) -> None:
-        if holder.steps <= FROM_A_LIBRARY and not is_all_plain(value):
-            owner, steps = owner_of(value, holder)
-            self._waiting.append(Node(value, name, holder, owner, steps))
+        is_plain = type(value) is tuple and is_all_plain(value)
+        if holder.steps <= FROM_A_LIBRARY and not is_plain:
+            self._waiting.append(Node(value, name, holder, holder.owner, holder.steps))
 
     def _add(self, value: Any, name: str, holder: Node) -> None:
         if id(value) in self._seen:
