@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from ..copies.guarded_code import own_code
 from ..shared_state.files import Left
+from ..shared_state.reaching import SIMPLE
 from ..shared_state.statements import Statements
 from .asking import answer_of, asked_of
 from .going_on import variables_of
@@ -115,7 +116,10 @@ class Beyond:
         looked_up = (each for each in self._texts if named & _BY_A_TEXT and each.isidentifier())
         known = named.union(looked_up)
         self._asked = [
-            (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, known)
+            (thing, ask, answer_of(thing, ask))
+            for thing in found
+            if type(thing) not in SIMPLE
+            for ask in asked_of(thing, known)
         ]
         self._calls = functions_of_modules(found)
         self._call_of_pipes = call_of_pipes(found)

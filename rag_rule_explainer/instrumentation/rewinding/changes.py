@@ -74,12 +74,20 @@ class Changes:
         self._of_tools: list[Any] | None = None
         self._ids_of_tools = frozenset[int]()
 
-    def found(self) -> Iterator[StateChange]:
-        """Yields the changes that may influence a run and that the user does not ignore."""
-        apart = frozenset(things_in(self._isolated()))
+    def parts(self) -> list[KeptPart]:
+        """Returns the parts that have changed at all, without those of objects that have their own state
+        in each run."""
+        apart, found = frozenset(things_in(self._isolated())), list[KeptPart]()
         for kept in self._snapshot.kept:
-            if id(kept.node.thing) in apart:
-                continue
+            with suppress(Exception):  # an object of the user's may raise any error when read
+                if id(kept.node.thing) not in apart and kept.changed():
+                    found.append(kept)
+        return found
+
+    def found(self, parts: Iterable[KeptPart] | None = None) -> Iterator[StateChange]:
+        """Yields the changes that may influence a run and that the user does not ignore. ``parts``: what
+        ``parts()`` has just returned; None to compare all parts."""
+        for kept in self.parts() if parts is None else parts:
             try:
                 found = [name for name in kept.changed() if self._bearing.matters(kept, name)]
             except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
@@ -90,14 +98,13 @@ class Changes:
                 place = self._place(kept, "" if is_whole else names[0])
                 yield StateChange(kept, () if is_whole else tuple(names), place)
 
-    def keep_for_later(self) -> None:
+    def keep_for_later(self, parts: Iterable[KeptPart] | None = None) -> None:
         """Stores the earlier values of everything that has changed since the snapshot, for later
         explanations. Stores values that this application does not read too, because another application
-        may read them."""
-        apart = frozenset(things_in(self._isolated()))
-        for kept in self._snapshot.kept:
+        may read them. ``parts``: as in ``found``."""
+        for kept in self.parts() if parts is None else parts:
             with suppress(Exception):  # an object of the user's may raise any error when read
-                values = {} if id(kept.node.thing) in apart else _before_and_now(kept)
+                values = _before_and_now(kept)
                 if values and not self.is_at_rest(kept.node.thing):
                     note_before(kept.node.thing, kept.node.object(), values)
         for cached, size in self._snapshot.caches:

@@ -69,9 +69,11 @@ class Node:
         """Returns True for a collection, and for a function that the user did not write, such as the
         wrapper of a decorator. Messages do not name such an object, but the object that refers to it."""
         thing = self.thing
+        kind = cast("type[object]", type(thing))
+        if kind in SIMPLE:  # a fast path for most objects
+            return True
         if isinstance(thing, FunctionType):
             return not is_of_own(thing)
-        kind = cast("type[object]", type(thing))
         if _is_of_collections(kind):
             return True
         # ``isinstance`` takes several times as long. Only a proxy needs it: an object whose ``__class__``

@@ -117,16 +117,17 @@ class Rewinding:
         the baseline was the user's own run, its changes are meant to stay, so they are not stored in this
         way.
         """
-        for change in self._changes.found():
+        parts = self._changes.parts()
+        for change in self._changes.found(parts):
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
                 remember_left(change.kept, change.names, change.place)
         if place:
             note_doubt(self._application, place)
         if not (self._is_missed or self.is_live):
-            self._keep_for_later()
+            self._keep_for_later(parts)
 
-    def _keep_for_later(self) -> None:
-        self._changes.keep_for_later()
+    def _keep_for_later(self, parts: Iterable[KeptPart] | None = None) -> None:
+        self._changes.keep_for_later(parts)
         self._beyond.keep_for_later()
         note_files(self._changed_files())
 
