@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import is_ours, is_users
 from .apart import things_in
 from .bearing import Bearing
 from .before_earlier import MISSING, drop_oldest, note_before, note_filled, note_modules
+from .owners import Node
 from .reachable import Reachable
 from .renewed_caches import with_new_caches
 from .snapshot import KeptPart, Snapshot
@@ -93,7 +95,7 @@ class Changes:
             except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
                 continue
             names = [name for name in found if not self._is_left_alone(kept, name)]
-            if names and not self.is_at_rest(kept.node.thing):
+            if names and not self._is_of_resting(kept.node):
                 is_whole = "" in names
                 place = self._place(kept, "" if is_whole else names[0])
                 yield StateChange(kept, () if is_whole else tuple(names), place)
@@ -105,7 +107,7 @@ class Changes:
         for kept in self.parts() if parts is None else parts:
             with suppress(Exception):  # an object of the user's may raise any error when read
                 values = _before_and_now(kept)
-                if values and not self.is_at_rest(kept.node.thing):
+                if values and not self._is_of_resting(kept.node):
                     note_before(kept.node.thing, kept.node.object(), values)
         for cached, size in self._snapshot.caches:
             if cached.cache_info().currsize != size:
@@ -172,6 +174,20 @@ class Changes:
     def is_at_rest(self, thing: object) -> bool:
         """Returns True iff an object is reachable only through functions of tools that no replay runs."""
         return id(thing) in self.of_tools_at_rest()
+
+    def _is_of_resting(self, node: Node) -> bool:
+        """Returns what ``is_at_rest`` returns for the object of a node. Usually, the path to the node
+        shows that no resting tool is needed to reach it, and no search is made."""
+        return self._passes_a_resting_tool(node) and self.is_at_rest(node.thing)
+
+    def _passes_a_resting_tool(self, node: Node) -> bool:
+        """Returns False only if the node was found from the application on a path without a function of a
+        tool that no replay runs."""
+        while node.holder is not None:
+            if is_resting(node.holder.thing, node.thing, self.tools):
+                return True
+            node = node.holder
+        return node is not self._snapshot.nodes[0]
 
     def of_tools_at_rest(self) -> frozenset[int]:
         """Returns the ``id()`` of each object that is reachable only through functions of tools that no

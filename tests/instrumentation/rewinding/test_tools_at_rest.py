@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from langchain_core.tools import StructuredTool
 
 from rag_rule_explainer.instrumentation.requests.volatile import Steady
+from rag_rule_explainer.instrumentation.rewinding import changes
 from rag_rule_explainer.instrumentation.rewinding.reachable import Reachable
 from rag_rule_explainer.instrumentation.rewinding.rewinding import Rewinding
 
@@ -57,3 +59,14 @@ def test_changes_of_tools_at_rest_alone_do_not_matter() -> None:
         rewinding.was_useful = False
         held.pop()
         assert not rewinding.is_useful()
+
+
+def test_no_search_is_made_for_a_change_that_other_code_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    rewinding = Rewinding([*TOOLS, answer], Steady().is_ignored, tuple)
+    rewinding.limit_to(frozenset({"reads"}))
+    monkeypatch.setattr(changes, "Reachable", lambda *_: pytest.fail("a search was made"))
+    OF_CODE.append("left")
+    try:
+        assert rewinding.is_useful()
+    finally:
+        OF_CODE.pop()
