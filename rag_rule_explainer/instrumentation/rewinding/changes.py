@@ -81,9 +81,11 @@ class Changes:
         in each run."""
         apart, found = frozenset(things_in(self._isolated())), list[KeptPart]()
         for kept in self._snapshot.kept:
-            with suppress(Exception):  # an object of the user's may raise any error when read
+            try:
                 if id(kept.node.thing) not in apart and kept.changed():
                     found.append(kept)
+            except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
+                continue
         return found
 
     def found(self, parts: Iterable[KeptPart] | None = None) -> Iterator[StateChange]:
