@@ -2,6 +2,7 @@
 
 from collections.abc import (
     AsyncIterator,
+    Callable,
     Collection,
     Generator,
     Iterable,
@@ -10,6 +11,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from types import FunctionType
 from typing import Any, Protocol, TypeVar
 
 from ..probing.tracing import spans
@@ -40,6 +42,12 @@ class Application(Protocol[Item]):
     def interception(self) -> Patches:
         """Returns the patches that are applied while the application is explained."""
         ...
+
+    def load_clients(self, functions: Callable[[], Iterable[FunctionType]], *, for_replay: bool) -> None:
+        """Imports the packages of models' clients that the application's code imports only when it runs.
+        Their requests are recorded only if they are imported before a run begins, so this is called
+        before each baseline and each replay. ``functions``: returns the user's functions that the
+        application has at this moment; for a replay, this may take longer than the replay itself."""
 
     @property
     def root(self) -> object:

@@ -104,6 +104,7 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _replaying(self, kept: Sequence[Source]) -> Generator[Participation, None, None]:
+        self.application.load_clients(self.state.functions_now, for_replay=True)
         # A module with a retriever or a store may have been imported since. It needs the patches too.
         self.application.interception.wrap_loaded_classes()
         served = self.captured.in_place(kept, self.exposure.units)
@@ -238,8 +239,7 @@ class Replays(Generic[Item]):
     def _checked_so_far(
         self, cut: str, kept: Sequence[Source], run: Participation, serving: Serving[object]
     ) -> Answer:
-        """Checks a replay that was ended at a tool call, and returns its calls so far. ``cut``: why it
-        was ended."""
+        """Checks a replay that was ended at a tool call, for the reason ``cut``; returns its calls."""
         is_all = self._choice(kept) == EVERYTHING
         if is_all and self.first.ends_at is None:
             self.fidelity.failed = cut

@@ -97,6 +97,7 @@ class ApplicationRun(Generic[Item]):
             lambda request: None if first.retrievals else early.append(request.text)
         )
         first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
+        self.application.load_clients(self._state.functions_before, for_replay=False)
         guards = self.application.interception.guards
         begin_baseline(first, self.manner, self._state.leftovers.before, guards)
         first.tool_record.held = self._state.kept if self.manner.replays_tools else None

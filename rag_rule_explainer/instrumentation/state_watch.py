@@ -1,7 +1,8 @@
 """This module watches the state that an application keeps from one run to the next."""
 
-from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from types import FunctionType
 
 from .chance.finding import doubt_about_chance
 from .changed_in_place import kept_before
@@ -10,6 +11,7 @@ from .isolation.auditing import listen
 from .requests.leftovers import Leftovers
 from .requests.volatile import Steady
 from .rewinding.rewinding import Rewinding
+from .shared_state.code import users_functions
 from .shared_state.counting import Counted, deciding
 from .shared_state.emptied import emptied_by
 from .shared_state.files import Left
@@ -179,7 +181,9 @@ class StateWatch:
         self._held = before = self.holdings()
         self.leftovers.look(before)
         is_missed = self.leftovers.is_after_the_run
-        reading = before if self._tools is None else Holdings(self._application, self._tools)
+        reading = before
+        if self._tools is not None:
+            reading = Holdings(self._application, self._tools, earlier=before)
         # If objects were left out of it, code that may run in replays may reach them.
         self._reading = reading if reading.complete else before
         self.lasting.begin(before, reading, self.contexts.kept, is_missed=is_missed)
@@ -212,6 +216,14 @@ class StateWatch:
         if self._by_chance is None:
             self._by_chance = doubt_about_chance(self.leftovers.before, self._steady.is_ignored)
         return self._by_chance
+
+    def functions_before(self) -> Iterator[FunctionType]:
+        """Yields the user's functions that the application had when this object was made."""
+        return (function for _, function in users_functions(self.leftovers.before))
+
+    def functions_now(self) -> Iterator[FunctionType]:
+        """Yields the user's functions that the application has at this moment."""
+        return (function for _, function in users_functions(self.holdings()))
 
     def holdings(self) -> Holdings:
         """Returns the application's current state."""

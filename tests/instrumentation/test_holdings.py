@@ -10,6 +10,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import pytest
+from langchain_core.tools import StructuredTool
 
 from rag_rule_explainer.instrumentation.shared_state.held import Held
 from rag_rule_explainer.instrumentation.shared_state.holdings import Holdings, changed_values
@@ -166,6 +167,27 @@ def test_all_changes_one_after_the_other(shop: Shop) -> None:
         latest = Holdings(application, earlier=latest)
         assert everything(latest) == whole
         assert everything(Holdings(application, earlier=before)) == whole
+
+
+def test_a_second_reading_leaves_out_what_tools_at_rest_hold(shop: Shop) -> None:
+    sent = ["sent"]
+
+    def send(text: str) -> str:
+        """Sends a text."""
+        sent.append(text)
+        return text
+
+    application, tools = [shop, shop.answer, StructuredTool.from_function(send)], frozenset[str]()
+    before = Holdings(application)
+    assert before.of(sent) is not None
+    for change in CHANGES.values():
+        again = Holdings(application, tools, earlier=before)
+        assert again.of(sent) is None
+        assert everything(again) == everything(Holdings(application, tools))
+        change(shop)
+        sent.append("again")
+    running = Holdings(application, frozenset({"send"}), earlier=before)
+    assert everything(running) == everything(Holdings(application))
 
 
 def test_variables_of_an_outer_function_and_of_a_context() -> None:

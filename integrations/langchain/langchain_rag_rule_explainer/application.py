@@ -1,11 +1,12 @@
 """This module implements ``rag_rule_explainer.instrumentation.application.Application`` for LangChain."""
 
 import re
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
+from types import FunctionType
 from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -61,8 +62,11 @@ class LangChainApplication(Application[Found]):
     @property
     @override
     def interception(self) -> Patches:
-        self._loader.load(self.runnable)
         return interception
+
+    @override
+    def load_clients(self, functions: Callable[[], Iterable[FunctionType]], *, for_replay: bool) -> None:
+        self._loader.load(functions, for_replay=for_replay)
 
     @property
     @override

@@ -2,23 +2,19 @@
 beside LangChain's models."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import RLock
+from types import FunctionType
 
 from openai_rag_rule_explainer.watching import INTERCEPTIONS
 
 from rag_rule_explainer.instrumentation.copies.guarded_code import own_code
 from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch
-from rag_rule_explainer.instrumentation.shared_state.code import users_functions
 from rag_rule_explainer.instrumentation.shared_state.contents import names_in
-from rag_rule_explainer.instrumentation.shared_state.holdings import Holdings
 
 __all__ = ["INTERCEPTIONS", "ClientLoader", "ClientsBeside", "tokens_of_both"]
-
-_READINGS = 4
-"""The calls of an explanation that come before its first replay runs, and one more: when patches are
-installed, at the baseline, and twice at a replay."""
 
 
 class ClientsBeside(ClientWatch):
@@ -52,21 +48,25 @@ class ClientLoader:
     """A ``ClientLoader`` imports the package ``openai`` if code of one application imports it. Requests
     of OpenAI's client are recorded only if ``openai`` is imported before the run begins.
 
-    To read all objects of an application takes longer than a small replay. So the objects are read at the
-    first ``_READINGS`` calls, which include a call after the baseline has built what the application
-    builds late. After that, they are read only if modules were imported since the last reading, since
-    the application can then use new code.
+    To find all functions of an application takes longer than a small replay. So they are read before each
+    baseline, and before the first replay, since the baseline may have built parts of the application.
+    After that, they are read only if modules were imported since the last reading, since the application
+    can then use new code.
     """
 
-    _left: int = _READINGS
+    _is_complete: bool = False
     _modules: int = 0
+    _lock: RLock = field(default_factory=RLock)
 
-    def load(self, application: object) -> None:
-        """Imports ``openai`` if code of the application imports it and it is not imported yet."""
-        if "openai" in sys.modules or (not self._left and len(sys.modules) == self._modules):
-            return
-        self._left, self._modules = max(0, self._left - 1), len(sys.modules)
-        codes = (own_code(function) for _, function in users_functions(Holdings(application)))
-        if any("openai" in names_in(code) for code in codes):
-            with suppress(ImportError):
-                import openai  # noqa: F401 # pyright: ignore[reportUnusedImport] -- the import itself is what is needed
+    def load(self, functions: Callable[[], Iterable[FunctionType]], *, for_replay: bool) -> None:
+        """Imports ``openai`` if one of these functions imports it and it is not imported yet.
+        ``for_replay``: True if the next run is a replay, and not a baseline."""
+        # While one replay reads the functions, another one must not begin.
+        with self._lock:
+            is_known = for_replay and self._is_complete and len(sys.modules) == self._modules
+            if is_known or "openai" in sys.modules:
+                return
+            self._is_complete, self._modules = for_replay, len(sys.modules)
+            if any("openai" in names_in(own_code(function)) for function in functions()):
+                with suppress(ImportError):
+                    import openai  # noqa: F401 # pyright: ignore[reportUnusedImport] -- the import itself is what is needed

@@ -21,6 +21,7 @@ from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.shared_state.per_class import per_class
 
 _OF_APPLICATIONS = (
     AsyncRootListenersTracer,
@@ -58,8 +59,13 @@ def with_bound_tracers(application: object, config: RunnableConfig | None) -> Ru
 
 
 def _is_silenced(handler: BaseCallbackHandler) -> bool:
-    is_tracer = isinstance(handler, BaseTracer | AsyncBaseTracer)
-    return is_tracer and not isinstance(handler, _OF_APPLICATIONS)
+    return _is_of_silenced(handler.__class__)
+
+
+@per_class
+def _is_of_silenced(kind: type) -> bool:
+    # LangChain makes dozens of managers in each run, and a check of an abstract class is slow.
+    return issubclass(kind, (BaseTracer, AsyncBaseTracer)) and not issubclass(kind, _OF_APPLICATIONS)
 
 
 def _is_hidden() -> bool:
@@ -74,11 +80,14 @@ def _made(_: str, init: Any) -> Any:
         # function. Calling it without binding it to the manager would fail.
         init.__get__(self, type(self))(*args, **kwargs)
         if _is_hidden():
-            self.handlers = [each for each in self.handlers if not _is_silenced(each)]
-            inherited = self.inheritable_handlers
-            self.inheritable_handlers = [each for each in inherited if not _is_silenced(each)]
+            self.handlers = _left(self.handlers)
+            self.inheritable_handlers = _left(self.inheritable_handlers)
 
     return made
+
+
+def _left(handlers: list[BaseCallbackHandler]) -> list[BaseCallbackHandler]:
+    return [each for each in handlers if not _is_silenced(each)]
 
 
 def _added(_: str, add: Any) -> Any:

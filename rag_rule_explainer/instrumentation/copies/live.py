@@ -37,14 +37,19 @@ def unchanged(read: Callable[[], Result]) -> Result:
 def entries_now(held: Mapping[Any, Any], most: int | None = None) -> dict[Any, Any]:
     """Returns the entries that a dict has now. Methods that a subclass of dict overrides are not called.
     ``most``: the maximum number of entries, counted from the first; None for all."""
+    if type(held) is _DICT and (most is None or len(held) <= most):
+        # Other threads cannot interrupt this copy, unless keys with equal hashes are compared by the
+        # user's code.
+        try:
+            return _DICT.copy(held)
+        except RuntimeError:  # the code below tries again, or raises the error of the user's code
+            pass
     kind: Any = (
         _ORDERED if isinstance(held, _ORDERED) else _DICT if isinstance(held, _DICT) else type(held)
     )
     if most is not None and len(held) > most:
         return unchanged(lambda: dict(islice(kind.items(held), most)))
     if kind is _DICT:
-        # Other threads cannot interrupt this copy, unless keys with equal hashes are compared by the
-        # user's code.
         return unchanged(lambda: _DICT.copy(held))
     return unchanged(lambda: dict(kind.items(held)))
 
@@ -53,5 +58,8 @@ def members_now(held: Iterable[Any], most: int | None = None) -> list[Any]:
     """Returns the members that a list, a tuple, a set or a deque has now. Methods that a subclass of it
     overrides are not called. ``most``: the maximum number of members, counted from the first; None for
     all."""
+    if type(held) is list or type(held) is tuple:
+        known: Any = held
+        return [*known[:most]]
     kind: Any = next((each for each in _COLLECTIONS if isinstance(held, each)), type(held))
     return unchanged(lambda: [*islice(kind.__iter__(held), most)])

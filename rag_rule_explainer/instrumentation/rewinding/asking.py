@@ -27,7 +27,6 @@ from pydantic import BaseModel
 from ..copies.state import Same
 from ..shared_state.per_class import per_class
 from ..shared_state.positions import state_text_of
-from ..shared_state.reaching import SIMPLE
 from .bearing import OF_ALL
 from .c_objects import asked_of_c_object
 from .companies import is_of_own
@@ -97,14 +96,12 @@ def _asked_where_named(kind: type) -> tuple[tuple[frozenset[str], _Ask], ...]:
 
 
 def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
-    """Yields functions that return the state of ``thing``. The caller compares their results before and
-    after a run.
+    """Yields functions that return the state of ``thing``, an object of no class in ``SIMPLE``. The
+    caller compares their results before and after a run.
 
     ``named``: the names in the application's code. Some state is compared only if the code contains a
     name by which it can read this state.
     """
-    if type(thing) in SIMPLE:
-        return
     yield from _always_asked(type(thing))
     for names, ask in _asked_where_named(type(thing)):
         if named & names:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from ..copies.guarded_code import own_code
 from ..shared_state.files import Left
+from ..shared_state.reaching import SIMPLE
 from ..shared_state.statements import Statements
 from .asking import answer_of, asked_of
 from .going_on import variables_of
@@ -115,7 +116,10 @@ class Beyond:
         looked_up = (each for each in self._texts if named & _BY_A_TEXT and each.isidentifier())
         known = named.union(looked_up)
         self._asked = [
-            (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, known)
+            (thing, ask, answer_of(thing, ask))
+            for thing in found
+            if type(thing) not in SIMPLE
+            for ask in asked_of(thing, known)
         ]
         self._calls = functions_of_modules(found)
         self._call_of_pipes = call_of_pipes(found)
@@ -137,14 +141,16 @@ class Beyond:
                 note_changed(key, now, self._codes, thing)
 
     def all_left(
-        self, apart: Callable[[], Collection[int]] = tuple, at_rest: Collection[int] = ()
+        self,
+        apart: Callable[[], Collection[int]] = tuple,
+        is_at_rest: Callable[[object], bool] = lambda _: False,
     ) -> Iterator[Left]:
         """Yields the changes of state since this object was created.
 
         ``apart``: returns the ``id()`` of the library objects to which only isolated objects refer
         (objects that have their own state in each run). Changes of databases that are reachable only
-        through these objects are ignored. ``at_rest``: the ``id()`` of the objects that only tools reach
-        which no replay runs; their changes are ignored.
+        through these objects are ignored. ``is_at_rest``: returns True iff only tools that no replay runs
+        reach an object; its changes are ignored.
         """
         yield from self._earlier
         called = self._called()
@@ -161,7 +167,7 @@ class Beyond:
         if worker:
             yield Left("multiprocessing", f"the code may talk to {worker}")
         for key, thing, was, now in self._compared():
-            if now != was and key[0] != _ROWS and id(thing) not in at_rest:
+            if now != was and key[0] != _ROWS and not is_at_rest(thing):
                 yield self._left(key, thing, "a run has changed")
         if self._has_written(apart) and not self._is_only_written():
             wrote = (

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from ..shared_state.holdings import is_resting
 from ..shared_state.reaching import is_ours, is_users
 from .apart import things_in
 from .bearing import Bearing
 from .before_earlier import MISSING, drop_oldest, note_before, note_filled, note_modules
+from .owners import Node
 from .reachable import Reachable
 from .renewed_caches import with_new_caches
 from .snapshot import KeptPart, Snapshot
@@ -72,32 +74,42 @@ class Changes:
         self._is_harmless, self._isolated = is_harmless, isolated
         self.tools: frozenset[str] | None = None
         self._of_tools: list[Any] | None = None
+        self._ids_of_tools = frozenset[int]()
 
-    def found(self) -> Iterator[StateChange]:
-        """Yields the changes that may influence a run and that the user does not ignore."""
-        apart = self._apart()
+    def parts(self) -> list[KeptPart]:
+        """Returns the parts that have changed at all, without those of objects that have their own state
+        in each run."""
+        apart, found = frozenset(things_in(self._isolated())), list[KeptPart]()
         for kept in self._snapshot.kept:
-            if id(kept.node.thing) in apart:
+            try:
+                if id(kept.node.thing) not in apart and kept.changed():
+                    found.append(kept)
+            except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
                 continue
+        return found
+
+    def found(self, parts: Iterable[KeptPart] | None = None) -> Iterator[StateChange]:
+        """Yields the changes that may influence a run and that the user does not ignore. ``parts``: what
+        ``parts()`` has just returned; None to compare all parts."""
+        for kept in self.parts() if parts is None else parts:
             try:
                 found = [name for name in kept.changed() if self._bearing.matters(kept, name)]
             except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
                 continue
             names = [name for name in found if not self._is_left_alone(kept, name)]
-            if names:
+            if names and not self._is_of_resting(kept.node):
                 is_whole = "" in names
                 place = self._place(kept, "" if is_whole else names[0])
                 yield StateChange(kept, () if is_whole else tuple(names), place)
 
-    def keep_for_later(self) -> None:
+    def keep_for_later(self, parts: Iterable[KeptPart] | None = None) -> None:
         """Stores the earlier values of everything that has changed since the snapshot, for later
         explanations. Stores values that this application does not read too, because another application
-        may read them."""
-        apart = self._apart()
-        for kept in self._snapshot.kept:
+        may read them. ``parts``: as in ``found``."""
+        for kept in self.parts() if parts is None else parts:
             with suppress(Exception):  # an object of the user's may raise any error when read
-                values = {} if id(kept.node.thing) in apart else _before_and_now(kept)
-                if values:
+                values = _before_and_now(kept)
+                if values and not self._is_of_resting(kept.node):
                     note_before(kept.node.thing, kept.node.object(), values)
         for cached, size in self._snapshot.caches:
             if cached.cache_info().currsize != size:
@@ -155,24 +167,41 @@ class Changes:
             )
         ]
 
-    def _apart(self) -> set[int]:
-        return {*things_in(self._isolated()), *self.of_tools_at_rest()}
-
     def _is_left_alone(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff the user ignores changes of this name in a part of an object. Its value is
         then neither compared nor restored."""
         path = [*filter(None, (name, *kept.node.names())), _name_of_holder(kept)]
         return self._is_harmless(self._place(kept, name)) or self._is_harmless(".".join(path[::-1]))
 
+    def is_at_rest(self, thing: object) -> bool:
+        """Returns True iff an object is reachable only through functions of tools that no replay runs."""
+        return id(thing) in self.of_tools_at_rest()
+
+    def _is_of_resting(self, node: Node) -> bool:
+        """Returns what ``is_at_rest`` returns for the object of a node. Usually, the path to the node
+        shows that no resting tool is needed to reach it, and no search is made."""
+        return self._passes_a_resting_tool(node) and self.is_at_rest(node.thing)
+
+    def _passes_a_resting_tool(self, node: Node) -> bool:
+        """Returns False only if the node was found from the application on a path without a function of a
+        tool that no replay runs."""
+        while node.holder is not None:
+            if is_resting(node.holder.thing, node.thing, self.tools):
+                return True
+            node = node.holder
+        return node is not self._snapshot.nodes[0]
+
     def of_tools_at_rest(self) -> frozenset[int]:
         """Returns the ``id()`` of each object that is reachable only through functions of tools that no
-        replay runs."""
-        if self.tools is not None and self._of_tools is None:
-            every, others = Reachable(self._application), Reachable(self._application, self.tools)
-            known = {id(node.thing) for node in others.nodes}
+        replay runs. These objects are searched at the first call, which takes as long as a snapshot. So
+        call it only if something has changed."""
+        if self.tools is None:
+            return frozenset()
+        if self._of_tools is None:
             # The objects are kept alive, so that no other object gets the ``id()`` of one of them.
-            self._of_tools = [node.thing for node in every.nodes if id(node.thing) not in known]
-        return frozenset(map(id, self._of_tools or ()))
+            self._of_tools = Reachable(self._application, self.tools).beyond_resting()
+            self._ids_of_tools = frozenset(map(id, self._of_tools))
+        return self._ids_of_tools
 
     def _place(self, kept: KeptPart, name: str) -> str:
         names, called = list(kept.node.names()), _name_of_holder(kept)

@@ -94,10 +94,12 @@ def is_of_a_librarys_own(node: Node) -> bool:
     such as an iterator by which a client numbers its requests. To find the owner, the references to the
     iterator are followed back to the first object that is neither an iterator, such as a ``map``, nor a
     collection."""
+    if not _is_an_iterator(node.thing):
+        return False
     holder = node.holder
     while holder is not None and (_is_an_iterator(holder.thing) or holder.is_passed_by):
         holder = holder.holder
-    return _is_an_iterator(node.thing) and holder is not None and holder.owner is not Owner.USER
+    return holder is not None and holder.owner is not Owner.USER
 
 
 def _is_an_iterator(thing: Any) -> bool:

@@ -3,7 +3,7 @@ records the path of references by which each object was found."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any, cast
@@ -61,17 +61,19 @@ class Node:
     holder: "Node | None" = None
     owner: Owner = Owner.USER
     steps: int = 0
-    contents: list[tuple[Part, Any]] = field(default_factory=list[tuple[Part, Any]])
-    others: set[str] = field(default_factory=set[str])
+    contents: tuple[tuple[Part, Any], ...] = ()
+    others: frozenset[str] = frozenset()
 
     @property
     def is_passed_by(self) -> bool:
         """Returns True for a collection, and for a function that the user did not write, such as the
         wrapper of a decorator. Messages do not name such an object, but the object that refers to it."""
         thing = self.thing
+        kind = cast("type[object]", type(thing))
+        if kind in SIMPLE:  # a fast path for most objects
+            return True
         if isinstance(thing, FunctionType):
             return not is_of_own(thing)
-        kind = cast("type[object]", type(thing))
         if _is_of_collections(kind):
             return True
         # ``isinstance`` takes several times as long. Only a proxy needs it: an object whose ``__class__``
@@ -93,8 +95,8 @@ class Node:
         """Records that ``holder`` refers to this object by this name too. For a nameless reference, as
         from a tuple, records the holder's own name. Returns this node."""
         known = name or (holder.name if holder is not None else "")
-        if known and known != self.name:
-            self.others.add(known)
+        if known and known != self.name and known not in self.others:
+            self.others |= {known}
         return self
 
     def all_names(self) -> Iterator[str]:
@@ -169,13 +171,14 @@ def _is_of_weak_references(kind: type) -> bool:
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
     """Returns the owner of ``value``. Also returns how many library objects follow each other at the end
     of the path from the application to ``value``. ``holder``: the node that refers to ``value``."""
-    is_inside = holder.owner in OF_MODELS
-    is_simple = type(value) in SIMPLE
-    if not is_simple and is_model(type(value)):
+    kind = cast("type[object]", type(value))
+    if is_model(kind):
         return (Owner.USERS_MODEL if is_of_own(value) else Owner.MODEL), 0
-    if is_simple or (_is_of_collections(type(value)) and not is_own(type(value).__module__)):
+    if kind in SIMPLE or (_is_of_collections(kind) and not is_own(kind.__module__)):
         return holder.owner, holder.steps
     if isinstance(value, _FUNCTION) or is_of_own(value):
+        # ``in OF_MODELS`` would call the hash of an enumeration, which is written in Python.
+        is_inside = holder.owner is Owner.MODEL or holder.owner is Owner.USERS_MODEL
         return (Owner.USERS_MODEL if is_inside else Owner.USER), 0
     if holder.owner is Owner.MODEL:
         # A client inside a model of a provider belongs to the model, even if its class does not.

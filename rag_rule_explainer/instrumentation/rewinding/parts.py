@@ -38,6 +38,7 @@ from .described import (
     write_property,
 )
 from .randomness import is_a_generator_of_numpy, read_generator, write_generator
+from .unchanged import has_same_attributes, is_of_same_class, is_same_dict, is_same_list
 from .values import ABSENT, DEQUE, DICT, LIST, SET, is_same
 
 _CODE = "__code__"
@@ -53,13 +54,14 @@ class Part:
 
     ``is_named``: True if the content is a dict whose keys are names, such as the names of attributes.
     ``known``: values before the baseline, by name; as long as a name has this value, ``read`` leaves the
-    name out.
+    name out. ``is_unchanged``: returns True only if an object certainly still has a content.
     """
 
     read: Callable[[Any], Any]
     write: Callable[[Any, Any], None]
     is_named: bool = False
     known: dict[str, Any] = field(default_factory=dict[str, Any])
+    is_unchanged: Callable[[Any, Any], bool] | None = None
 
 
 def parts_of(thing: object) -> Iterable[Part]:
@@ -79,12 +81,11 @@ def _parts_of(thing: object) -> Iterator[Part]:
         yield _OF_A_GENERATOR
     elif is_buffer(thing):
         yield _BUFFER
-    if isinstance(thing, FunctionType):
+    is_function = isinstance(thing, FunctionType)
+    if is_function:
         yield _DEFAULTS
     if isinstance(_dict_of(thing), dict):
-        yield ATTRIBUTES
-        if not isinstance(thing, FunctionType):
-            yield _KIND
+        yield from (ATTRIBUTES,) if is_function else (ATTRIBUTES, _KIND)
     if _has_slots(type(thing)):
         yield _SLOTS
 
@@ -123,7 +124,11 @@ def _write_attributes(thing: Any, content: dict[str, Any]) -> None:
             held[name] = value
 
 
-ATTRIBUTES = Part(lambda thing: _dict_of(thing).copy(), _write_attributes, is_named=True)
+def _attributes(thing: Any) -> dict[str, Any]:
+    return _dict_of(thing).copy()
+
+
+ATTRIBUTES = Part(_attributes, _write_attributes, is_named=True, is_unchanged=has_same_attributes)
 
 
 def _write_kind(thing: Any, content: dict[str, Any]) -> None:
@@ -138,7 +143,7 @@ def _read_kind(thing: Any) -> dict[str, Any]:
     return {_KIND_NAME: cast("Any", type(thing))}
 
 
-_KIND = Part(_read_kind, _write_kind, is_named=True)
+_KIND = Part(_read_kind, _write_kind, is_named=True, is_unchanged=is_of_same_class)
 
 
 @per_class
@@ -237,8 +242,11 @@ def _write_bytes(thing: Any, content: bytes) -> None:
 
 
 _BY_TYPE: tuple[tuple[Any, Part], ...] = (
-    (dict, Part(entries_now, _write_dict, is_named=True)),
-    (list, Part(lambda thing: LIST.__getitem__(thing, slice(None)), _write_list)),
+    (dict, Part(entries_now, _write_dict, is_named=True, is_unchanged=is_same_dict)),
+    (
+        list,
+        Part(lambda thing: LIST.__getitem__(thing, slice(None)), _write_list, is_unchanged=is_same_list),
+    ),
     (set, Part(SET.copy, _write_set)),
     (deque, Part(members_now, _write_deque)),
     (CellType, Part(_read_cell, _write_cell)),

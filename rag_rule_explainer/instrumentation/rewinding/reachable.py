@@ -28,24 +28,24 @@ from weakref import ReferenceType
 from ..copies.guarded_code import own_code
 from ..shared_state.contents import function_in, names_in
 from ..shared_state.holdings import is_resting
-from ..shared_state.reaching import FRAMEWORKS, SIMPLE, is_opaque, is_ours, is_users
+from ..shared_state.reaching import SIMPLE, is_opaque, is_ours, is_users
 from .buffers import is_of_c, memory_of_c
 from .class_part import CLASS
 from .companies import is_of_own, is_own
 from .left_alone import APART, OF_THREADS, is_connection, keeps_users_attributes, value_in
 from .library_objects import is_a_mock
-from .named import globals_set_in, held_in, looked_up_in, modules_of, named_by, own_of_loggers, visible_to
+from .named import held_in, looked_up_in, modules_of, named_by, own_of_loggers, visible_to
 from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import parts_of
 from .randomness import hidden_generators
 from .suspended import suspended_in
+from .used_libraries import note_libraries, note_settings
 from .users_attributes import USERS_ATTRIBUTES
 from .values import ABSENT, LISTED, SET, TUPLES, is_all_plain
 
 _MOST, _MOST_INSIDE = 6000, 5000
 """The maximum numbers of objects, and of entries of one collection, that are visited."""
 _PLAINEST: frozenset[type] = frozenset({str, int, type(None)})
-_MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a name that code computes."""
 FROM_A_LIBRARY = 2
@@ -85,6 +85,19 @@ class Reachable:
         self.classes = list[Node]()
         self._seen: dict[int, Node] = {}
         self._waiting = deque([Node(application)])
+        self._resting: list[tuple[Any, str, Node]] = []
+        self._visit()
+
+    def beyond_resting(self) -> list[Any]:
+        """Returns the objects that are reachable only through functions of tools that may not run. The
+        search goes on with these functions, so call this method once."""
+        known, self._tools = len(self.nodes), None
+        for each in self._resting:
+            self._add(*each)
+        self._visit()
+        return [node.thing for node in self.nodes[known:]]
+
+    def _visit(self) -> None:
         while self._waiting and len(self.nodes) < _MOST:
             node = self._waiting.popleft()
             if self._seen.setdefault(id(node.thing), node).is_also_named(node.name, node.holder) is node:
@@ -140,7 +153,7 @@ class Reachable:
     def _take_users_attributes(self, node: Node) -> None:
         self._add(type(node.thing), "", node)
         content = USERS_ATTRIBUTES.read(node.thing)
-        node.contents.append((USERS_ATTRIBUTES, content))
+        node.contents += ((USERS_ATTRIBUTES, content),)
         self._add_all(content.items(), node)
 
     def _take_contents(self, node: Node) -> None:
@@ -151,7 +164,7 @@ class Reachable:
     def _take_parts(self, node: Node) -> None:
         for part in parts_of(node.thing):
             content = part.read(node.thing)
-            node.contents.append((part, content))
+            node.contents += ((part, content),)
             if part.is_named:
                 listed: list[tuple[Any, Any]] = list(islice(content.items(), _MOST_INSIDE))
                 for key, value in listed:
@@ -167,7 +180,7 @@ class Reachable:
     def _look_at_class(self, node: Node) -> None:
         if is_own(node.thing.__module__ or ""):
             content = CLASS.read(node.thing)
-            node.contents.append((CLASS, content))
+            node.contents += ((CLASS, content),)
             self._add_all(((name, function_in(value)) for name, value in content.items()), node)
         self._add(type(node.thing), "", node)
         self._add_all(((node.name, each) for each in node.thing.__bases__), node)
@@ -191,9 +204,9 @@ class Reachable:
         else:
             # Code that was executed from a text or by ``runpy`` has globals of its own.
             self._add_all([("", function.__globals__), *((name, held[name]) for name in here)], node)
-        self._take_libraries(held[name] for name in here)
+        note_libraries(self.libraries, (held[name] for name in here))
         enclosed = frozenset(own_code(function).co_freevars)
-        self._take_settings(named := list(named_by(names | enclosed, visible_to(function))))
+        note_settings(self.settings, named := list(named_by(names | enclosed, visible_to(function))))
         self._add_all(hidden_generators(named, names), node)
         if "getLogger" in names:
             self._add_all((("handlers", each) for each in own_of_loggers()), node)
@@ -210,25 +223,6 @@ class Reachable:
             # A package may have put any object into ``sys.modules``, so the type is checked.
             if type(module) is ModuleType and (module.__spec__ is None or is_users(name)):
                 self._look_at_module(module, names | held_in(module, names), node)
-
-    def _take_libraries(self, named: Iterable[Any]) -> None:
-        """Collects modules of libraries. ``named``: the objects that code names. If an object is a
-        module, it is collected; otherwise the module in which it is defined is collected."""
-        for each in named:
-            module = each if isinstance(each, ModuleType) else sys.modules.get(_module_of(each))
-            if module is None or module.__name__.startswith(("builtins", "sys", *FRAMEWORKS)):
-                continue
-            if not is_own(module.__name__) and len(self.libraries) < _MOST_LIBRARIES:
-                self.libraries.setdefault(module.__name__, module)
-
-    def _take_settings(self, named: Iterable[Any]) -> None:
-        """Collects the globals of frameworks that the functions in ``named``, such as ``set_debug``, set.
-        ``named``: the objects that the user's code names."""
-        for each in named:
-            if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
-                module = str(each.__globals__.get("__name__", ""))
-                stored = globals_set_in(own_code(each))
-                self.settings[module] = self.settings.get(module, frozenset()) | stored
 
     def _look_at_module(self, module: ModuleType, names: frozenset[str], of: Node) -> None:
         _, known = self.modules.setdefault(module.__name__, (module, set()))
@@ -252,9 +246,9 @@ class Reachable:
                 self._add(value, name, holder)
 
     def _add_simple(self, value: Any, name: str, holder: Node) -> None:
-        if holder.steps <= FROM_A_LIBRARY and not is_all_plain(value):
-            owner, steps = owner_of(value, holder)
-            self._waiting.append(Node(value, name, holder, owner, steps))
+        is_plain = type(value) is tuple and is_all_plain(value)
+        if holder.steps <= FROM_A_LIBRARY and not is_plain:
+            self._waiting.append(Node(value, name, holder, holder.owner, holder.steps))
 
     def _add(self, value: Any, name: str, holder: Node) -> None:
         if id(value) in self._seen:
@@ -266,7 +260,7 @@ class Reachable:
         value = bound_to(value)
         if id(value) in self._seen or value is ABSENT or is_all_plain(value):
             return
-        if self._is_left_out(value, holder):
+        if not is_a_mock(value) and self._is_left_out(value, name, holder):
             return
         if isinstance(value, APART) or is_a_mock(value):
             self.others.append(value)
@@ -279,11 +273,12 @@ class Reachable:
         if steps <= FROM_A_LIBRARY:
             self._waiting.append(Node(value, name, holder, owner, steps))
 
-    def _is_left_out(self, value: Any, holder: Node) -> bool:
-        return (
-            not is_a_mock(value)
-            and (is_opaque(value) or is_ours(value) or is_resting(holder.thing, value, self._tools))
-        ) or issubclass(type(value), _FORM)
+    def _is_left_out(self, value: Any, name: str, holder: Node) -> bool:
+        if is_opaque(value) or is_ours(value) or issubclass(type(value), _FORM):
+            return True
+        is_at_rest = is_resting(holder.thing, value, self._tools)
+        self._resting += [(value, name, holder)] * is_at_rest
+        return is_at_rest
 
     def _add_class(self, kind: type, name: str, holder: Node) -> None:
         # A library's class may still have a base class or a metaclass of the user's.
@@ -292,8 +287,3 @@ class Reachable:
             self._waiting.append(Node(kind, name, holder, owner))
         elif holder.owner is Owner.USER:
             self.classes.append(Node(kind, name, holder, Owner.LIBRARY))
-
-
-def _module_of(thing: Any) -> str:
-    known = thing if isinstance(thing, (type, FunctionType)) else type(thing)
-    return str(known.__module__)

@@ -117,16 +117,17 @@ class Rewinding:
         the baseline was the user's own run, its changes are meant to stay, so they are not stored in this
         way.
         """
-        for change in self._changes.found():
+        parts = self._changes.parts()
+        for change in self._changes.found(parts):
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
                 remember_left(change.kept, change.names, change.place)
         if place:
             note_doubt(self._application, place)
         if not (self._is_missed or self.is_live):
-            self._keep_for_later()
+            self._keep_for_later(parts)
 
-    def _keep_for_later(self) -> None:
-        self._changes.keep_for_later()
+    def _keep_for_later(self, parts: Iterable[KeptPart] | None = None) -> None:
+        self._changes.keep_for_later(parts)
         self._beyond.keep_for_later()
         note_files(self._changed_files())
 
@@ -168,8 +169,8 @@ class Rewinding:
         return next((each for each in found if not self._is_harmless(each.place)), None)
 
     def _beyond_reach(self) -> Iterator[Left]:
-        at_rest = self._changes.of_tools_at_rest()
-        yield from self._beyond.all_left(lambda: self._held_apart() | at_rest, at_rest)
+        at_rest = self._changes.of_tools_at_rest
+        yield from self._beyond.all_left(lambda: self._held_apart() | at_rest(), self._changes.is_at_rest)
         yield from self._servers.left(self._asked())
 
     def _held_apart(self) -> frozenset[int]:

@@ -3,11 +3,11 @@
 import asyncio
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from logging import Logger
 from operator import is_
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from ..copies.guarded_code import own_code
@@ -38,6 +38,13 @@ _MOST_WHERE_NAMED = 5000
 collection. For other collections, ``_MOST_IN_A_LIBRARY`` is the limit."""
 
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def _nothing() -> Mapping[str, Any]:
+    return _NOTHING  # all parts share it, as most have inherited nothing
+
+
 @dataclass(frozen=True, slots=True)
 class KeptPart:
     """A ``KeptPart`` is one part of an object, such as its attributes, with its earlier content: the
@@ -57,7 +64,7 @@ class KeptPart:
     is_all: bool = True
     is_register: bool = False
     of_plain: bool = False
-    inherited: dict[str, Any] = field(default_factory=dict[str, Any])
+    inherited: Mapping[str, Any] = field(default_factory=_nothing)
 
     @property
     def as_found(self) -> Any:
@@ -80,6 +87,9 @@ class KeptPart:
     def changed(self) -> list[str]:
         """Returns the names whose values have changed since the snapshot. An empty name stands
         for content that has no names, such as the items of a set."""
+        is_unchanged = self.part.is_unchanged
+        if is_unchanged is not None and is_unchanged(self.node.thing, self.content):
+            return []  # a fast path: most parts have not changed
         now = _plain_of(self.now(), self.part) if self.of_plain else self.now()
         if now is None:
             return []
@@ -87,7 +97,7 @@ class KeptPart:
             return [] if is_equal(self.content, now) else [""]
         was = self.content
         if len(was) == len(now) and all(map(is_, was.values(), now.values())) and list(was) == list(now):
-            return []  # a fast path: most parts have not changed
+            return []
         names = [name for name, value in was.items() if _is_other(value, now.get(name, ABSENT))]
         if self.is_all:
             names += [name for name, value in now.items() if name not in was and value is not ABSENT]
@@ -230,7 +240,7 @@ def _of_collection(value: Any, name: str, module: Node, *, is_users: bool) -> It
     """Yields the content of a collection in a library's module. ``is_users``: True if the user's code has
     the collection under a name of its own, and may fill it. The library reads it, so each entry counts
     then."""
-    contents = [(part, part.read(value)) for part in parts_of(value)]
+    contents = tuple((part, part.read(value)) for part in parts_of(value))
     held = Node(value, name, module, Owner.LIBRARY, contents=contents)
     if is_users:
         yield from (KeptPart(held, part, was, is_register=True) for part, was in contents)

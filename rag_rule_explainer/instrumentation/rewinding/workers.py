@@ -109,7 +109,7 @@ def pools_in(things: Collection[object]) -> list[Any]:
     """Returns the pools of processes among these objects."""
     kinds = {id(type(each)): type(each) for each in things}.values()
     of_pools = {id(kind) for kind in kinds if _is_of_pools(kind)}
-    return [each for each in things if id(type(each)) in of_pools]
+    return [each for each in things if id(type(each)) in of_pools] if of_pools else []
 
 
 def pool_at_work(pools: Iterable[Any], writes: Callable[[], bool]) -> str:

@@ -1,9 +1,18 @@
 """This module describes one object that was found in an application, with its content at one moment."""
 
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+    NoneType,
+)
 from typing import Any, TypeAlias, cast
 
 from .contents import COLLECTIONS, NAMESPACES, attributes_of, is_frameworks
@@ -20,6 +29,7 @@ _UNREAD, _PLAIN, _FOLLOWED, _POSITION, _VARIABLE, _OUTSIDE = range(6)
 """The kinds of values. ``_UNREAD`` values are ignored. ``_PLAIN`` are texts and numbers. ``_FOLLOWED``
 are objects whose content is searched. ``_POSITION`` are iterators, ``_VARIABLE`` are context variables.
 ``_OUTSIDE`` are objects whose content is not searched, such as a client."""
+_PLAIN_TYPES = frozenset({str, int, float, bool})
 _FOLLOWING, _TOLD, _OUTER = {_FOLLOWED, _VARIABLE}, {_PLAIN, _POSITION}, {_OUTSIDE, _VARIABLE}
 _MAY_CHANGE = {_UNREAD, _POSITION, _VARIABLE, _OUTSIDE}
 """The kinds of values whose state may differ at another moment although the object is the same. Their
@@ -32,13 +42,13 @@ Plain = str | int | float
 NamedValues: TypeAlias = list[tuple[str, Any]]
 
 
-# This is a default factory because an alias such as ``list[int]`` would take several times as long.
-def _empty_list() -> list[Any]:
-    return []
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""Thousands of objects have no content of some kind. They share this mapping and the empty tuple, because
+each object that is kept alive makes the garbage collector of Python slower."""
 
 
-def _empty_dict() -> dict[str, Any]:
-    return {}
+def _nothing() -> Mapping[str, Any]:
+    return _NOTHING
 
 
 @dataclass(slots=True)
@@ -56,21 +66,21 @@ class Held:
     """The number of entries of a collection, else 0."""
     is_of_model: bool = False
     """True if the object belongs to a model."""
-    plain: list[tuple[str, Plain]] = field(default_factory=_empty_list)
+    plain: Sequence[tuple[str, Plain]] = ()
     """The texts and numbers in this object, each with its name. An entry of a collection whose key is not
     a text has an empty name."""
-    states: dict[str, str] = field(default_factory=_empty_dict)
+    states: Mapping[str, str] = field(default_factory=_nothing)
     """For each object inside this one whose content has no names, such as a queue, a text that changes
     with the content. The key is the name of the inner object."""
-    values: dict[str, object] = field(default_factory=_empty_dict)
+    values: Mapping[str, object] = field(default_factory=_nothing)
     """All attributes of a framework's object."""
-    followed: NamedValues = field(default_factory=_empty_list)
+    followed: Sequence[tuple[str, Any]] = ()
     """The objects inside this one whose content is searched, each with its name."""
-    outside: list[int] = field(default_factory=_empty_list)
+    outside: Sequence[int] = ()
     """The indices, in the list that ``read`` gets, of context variables and of objects whose content is
     not searched."""
     _entries: NamedValues | None = None
-    _changing: list[tuple[int, int, Any]] = field(default_factory=_empty_list)
+    _changing: Sequence[tuple[int, int, Any]] = ()
 
     @property
     def is_code(self) -> bool:
@@ -80,20 +90,18 @@ class Held:
     def read(self, entries: NamedValues) -> None:
         """Reads the object's content into the fields of this ``Held``. ``entries``: everything in the
         object, each with its name."""
-        for position, (name, value) in enumerate(entries):
-            kind, content = self._sorted(name, value)
-            if kind in _FOLLOWING:
-                self.followed.append((name, content))
-            elif kind in _TOLD:
-                self.plain.append((name, content))
-            elif kind == _OUTSIDE:
-                self.states[name] = content
-            if kind in _OUTER:
-                self.outside.append(position)
-            if kind in _MAY_CHANGE and not isinstance(value, _STATELESS):
-                self._changing.append((position, kind, content))
+        plain, followed = list[tuple[str, Plain]](), list[tuple[str, Any]]()
+        for position, entry in enumerate(entries):
+            kind = type(entry[1])
+            if kind in _SIMPLE:  # most values have the types of the first three branches
+                followed.append(entry)
+            elif kind in _PLAIN_TYPES:
+                plain.append(entry)
+            elif kind is not NoneType:
+                self._read_other(position, entry, plain, followed)
+        self.plain, self.followed = plain or (), followed or ()
         self._entries = entries
-        if is_frameworks(self.thing):
+        if type(self.thing) not in SIMPLE and is_frameworks(self.thing):
             self.values = dict(entries)
         elif self._changing:
             # Values that are not searched, such as a client, are not kept alive: a run may wait until
@@ -101,6 +109,26 @@ class Held:
             self._entries = entries.copy()
             for position, _, _ in self._changing:
                 self._entries[position] = entries[position][0], _ANYTHING
+
+    def _read_other(
+        self,
+        position: int,
+        entry: tuple[str, Any],
+        plain: list[tuple[str, Plain]],
+        followed: NamedValues,
+    ) -> None:
+        name, value = entry
+        kind, content = self._sorted(name, value)
+        if kind in _FOLLOWING:
+            followed.append((name, content))
+        elif kind in _TOLD:
+            plain.append((name, content))
+        elif kind == _OUTSIDE:
+            self.states = {**self.states, name: content}
+        if kind in _OUTER:
+            self.outside = (*self.outside, position)
+        if kind in _MAY_CHANGE and not isinstance(value, _STATELESS):
+            self._changing = (*self._changing, (position, kind, content))
 
     def has_still(self, entries: NamedValues, size: int, *, is_of_model: bool) -> bool:
         """Returns True only if the object's content is certainly still what ``read`` stored. This check

@@ -25,6 +25,7 @@ from .contents import (
 )
 from .held import Held, NamedValues, Plain
 from .per_class import per_class
+from .reaching import SIMPLE
 
 _MOST = 3000
 """The largest number of objects that are visited. If there are more, ``complete`` is False."""
@@ -140,8 +141,10 @@ class Holdings:
         self._waiting.extend((value, inner, place) for inner, value in held.followed)
 
     def _held(self, thing: object, name: str, holder: int | None) -> Held:
-        is_of_model = _is_model(thing) or (holder is not None and self.all[holder].is_of_model)
-        size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
+        is_simple = type(thing) in SIMPLE
+        is_of_model = holder is not None and self.all[holder].is_of_model
+        is_of_model = is_of_model or (not is_simple and _is_model(thing))
+        size = len(cast("list[Any]", thing)) if is_simple or is_collection(thing) else 0
         known = None if self._earlier is None else self._earlier.of(thing)
         try:
             entries = self._entries(thing)
@@ -159,10 +162,19 @@ class Holdings:
 
     def _entries(self, thing: object) -> NamedValues:
         kind: type = type(thing)
-        held = self._entries_of_dict(cast("Any", thing)) if kind is dict else list(self._inside(thing))
+        if kind is dict:
+            held = self._entries_of_dict(cast("Any", thing))
+        elif kind in SIMPLE:
+            held = self._entries_of_members(cast("Any", thing))
+        else:
+            held = [*self._inside(thing)]
         if self._tools is None:
             return held
         return [each for each in held if not is_resting(thing, each[1], self._tools)]
+
+    def _entries_of_members(self, thing: list[Any]) -> NamedValues:
+        self.complete = self.complete and len(thing) <= MOST_INSIDE
+        return [("", each) for each in members_now(thing, MOST_INSIDE)]
 
     def _entries_of_dict(self, thing: dict[Any, Any]) -> NamedValues:
         self.complete = self.complete and len(thing) <= MOST_INSIDE
@@ -186,9 +198,7 @@ class Holdings:
         elif isinstance(thing, dict):
             yield from self._entries_of_dict(cast("dict[Any, Any]", thing))
         elif isinstance(thing, COLLECTIONS):
-            items = cast("list[Any]", thing)
-            self.complete = self.complete and len(items) <= MOST_INSIDE
-            yield from (("", each) for each in members_now(items, MOST_INSIDE))
+            yield from self._entries_of_members(cast("list[Any]", thing))
         else:
             yield from entries_of_object(thing)
 
