@@ -19,6 +19,7 @@ _CHANGED = re.compile("(changed|changed size|mutated) during ")
 # The type is Any, because pyright would report that the types of the contents are unknown.
 _DICT: Any = dict
 _ORDERED: Any = OrderedDict
+_SLICED = frozenset[type]({list, tuple})
 _COLLECTIONS: tuple[Any, ...] = (list, tuple, set, frozenset, deque)
 
 
@@ -58,7 +59,7 @@ def members_now(held: Iterable[Any], most: int | None = None) -> list[Any]:
     """Returns the members that a list, a tuple, a set or a deque has now. Methods that a subclass of it
     overrides are not called. ``most``: the maximum number of members, counted from the first; None for
     all."""
-    if type(held) is list or type(held) is tuple:
+    if type(held) in _SLICED:
         known: Any = held
         return [*known[:most]]
     kind: Any = next((each for each in _COLLECTIONS if isinstance(held, each)), type(held))

@@ -246,7 +246,8 @@ class Reachable:
                 self._add(value, name, holder)
 
     def _add_simple(self, value: Any, name: str, holder: Node) -> None:
-        is_plain = type(value) is tuple and is_all_plain(value)
+        known: object = value
+        is_plain = type(known) is tuple and is_all_plain(value)
         if holder.steps <= FROM_A_LIBRARY and not is_plain:
             self._waiting.append(Node(value, name, holder, holder.owner, holder.steps))
 

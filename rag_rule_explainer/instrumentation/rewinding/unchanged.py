@@ -7,10 +7,12 @@ Each function returns True only if certainly nothing has changed, and calls no c
 from operator import is_
 from typing import Any
 
+from .values import DICT, LIST
+
 
 def is_same_dict(thing: Any, content: Any) -> bool:
     """Returns True only if a dict has the entries in ``content``, in the same order."""
-    if type(thing) is not dict or type(content) is not dict or len(thing) != len(content):
+    if type(thing) is not DICT or type(content) is not DICT or len(thing) != len(content):
         return False
     try:
         return all(map(is_, thing.values(), content.values())) and all(map(is_, thing, content))
@@ -20,7 +22,7 @@ def is_same_dict(thing: Any, content: Any) -> bool:
 
 def is_same_list(thing: Any, content: Any) -> bool:
     """Returns True only if a list has the members of ``content``, in the same order."""
-    return type(thing) is list and len(thing) == len(content) and all(map(is_, thing, content))
+    return type(thing) is LIST and len(thing) == len(content) and all(map(is_, thing, content))
 
 
 def has_same_attributes(thing: Any, content: Any) -> bool:

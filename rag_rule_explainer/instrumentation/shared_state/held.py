@@ -92,7 +92,8 @@ class Held:
         object, each with its name."""
         plain, followed = list[tuple[str, Plain]](), list[tuple[str, Any]]()
         for position, entry in enumerate(entries):
-            kind = type(entry[1])
+            value: object = entry[1]
+            kind = type(value)
             if kind in _SIMPLE:  # most values have the types of the first three branches
                 followed.append(entry)
             elif kind in _PLAIN_TYPES:

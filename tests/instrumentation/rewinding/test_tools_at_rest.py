@@ -64,7 +64,7 @@ def test_changes_of_tools_at_rest_alone_do_not_matter() -> None:
 def test_no_search_is_made_for_a_change_that_other_code_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
     rewinding = Rewinding([*TOOLS, answer], Steady().is_ignored, tuple)
     rewinding.limit_to(frozenset({"reads"}))
-    monkeypatch.setattr(changes, "Reachable", lambda *_: pytest.fail("a search was made"))
+    monkeypatch.setattr(changes, "Reachable", None)
     OF_CODE.append("left")
     try:
         assert rewinding.is_useful()

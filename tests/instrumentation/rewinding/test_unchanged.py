@@ -19,7 +19,7 @@ class Bot:
         self.count, self.mode, self.flag = 1, "calm", 1
         self.list: list[Any] = ["one", ["two"], 1]
         self.dict: dict[Any, Any] = {"k": "v", "inner": {"x": 1}, ("t", 1): [7]}
-        self.ordered = OrderedDict(a=1, b=2)
+        self.ordered = OrderedDict[str, int]({"a": 1, "b": 2})
         self.tagged = Tagged(a=[1])
         self.other = Other()
 
