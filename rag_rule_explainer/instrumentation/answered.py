@@ -14,9 +14,10 @@ from ..verdicts import Answer
 from .executed_calls import ExecutedCall
 from .options import Manner
 from .reading import unread_in
-from .run_context import ModelWatch, Participation
 from .run_failures import unusable
+from .run_record import Participation
 from .source_kinds.shown_results import ends_with_tool
+from .watches import ModelWatch
 
 
 def whole_answer(

@@ -23,8 +23,9 @@ from .copies.patching import Patches
 from .doubts import OF_FRAMEWORKS
 from .options import CallInput
 from .recording.captured import Captured
-from .run_context import ModelWatch, Participation
+from .run_record import Participation
 from .source_kinds.result_content import ResultContent, as_content
+from .watches import ModelWatch
 
 Item = TypeVar("Item")
 

@@ -13,7 +13,7 @@ from .requests.carrying import Carried
 from .requests.courses import Difference
 from .requests.source_recognition import reading_of
 from .requests.volatile import Steady, years_in
-from .run_context import Participation
+from .run_record import Participation
 
 _WORD = re.compile(r"[^\W\d_]{2}")
 

@@ -16,7 +16,8 @@ from .recording.serving import Serving
 from .requests.exchanges import sent_parameters
 from .requests.unrecorded_tools import check_none_ran, end_if_one_ran
 from .result_field import ResultField
-from .run_context import Participation, inside_retrieval, participation
+from .run_context import inside_retrieval, participation
+from .run_record import Participation
 from .searches.guarded_tools import ToolGuards
 from .shared_state.holdings import Holdings
 from .source_kinds.asked_requests import AskedRequests, PromptEditing

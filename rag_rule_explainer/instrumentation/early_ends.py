@@ -15,7 +15,7 @@ from .next_action import WatchedSoFar
 from .options import Manner
 from .requests.exchanges import Exchanges
 from .requests.unanswered_calls import note_unanswered
-from .run_context import Participation
+from .run_record import Participation
 from .source_kinds.gathering import running_tools
 
 

@@ -8,7 +8,7 @@ from ..verdicts import Answer
 from .answered import taken_as_answer, whole_answer
 from .first_run_faults import check_unrecorded, no_answer
 from .options import Manner
-from .run_context import Participation
+from .run_record import Participation
 
 
 def first_answer(manner: Manner, output: Any, first: Participation) -> Answer:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..probing.wholeness import Said
 from .conversation import FailedRequest, NotedReply
 from .requests.exchanges import Exchange
-from .run_context import Participation
+from .run_record import Participation
 from .source_kinds.asked_requests import AskedRequests
 
 

@@ -24,8 +24,8 @@ from .requests.leftovers import Leftover
 from .requests.repeated import Repeated
 from .requests.volatile import Steady
 from .rewinding.rewinding import Rewinding
-from .run_context import Participation
 from .run_failures import unusable
+from .run_record import Participation
 from .run_texts import RunTexts, made_in
 from .shared_state.counting import Counted
 from .shared_state.files import Left

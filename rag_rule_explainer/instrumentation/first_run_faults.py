@@ -12,7 +12,7 @@ from .isolation.direct_writes import direct_write
 from .options import CallInput, Manner
 from .requests.calls_of_run import MadeCall, UnrecordedTool
 from .requests.unrecorded_tools import MAY_RUN_AGAIN, NO_STUB, OR_NEXT_ACTION, REMOTE, RUNS_AGAIN, STRAY
-from .run_context import Participation
+from .run_record import Participation
 from .searches.tools import marked_tools
 from .source_kinds.gathering import running_tools
 

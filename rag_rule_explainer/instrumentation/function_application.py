@@ -22,8 +22,8 @@ from .options import CallInput
 from .reading import nested_texts, plain_data
 from .registered import frameworks
 from .requests.client_watch import FAILED, ClientWatch, current_watch, watched_by
-from .run_context import Participation
 from .run_failures import unusable
+from .run_record import Participation
 from .searches.of_functions import Found, as_found, identify
 
 CONSTANT = "no model was asked: without sources, the application answers with a text of its own"

@@ -17,8 +17,8 @@ from .answered import calls_in
 from .chosen_reply import holds_at_once
 from .executed_calls import ExecutedCall
 from .options import Manner
-from .run_context import Participation
 from .run_failures import unusable
+from .run_record import Participation
 
 _IN_BASELINE = (
     "inside the tool {outer}, the first run called {inner}, and it depends on this call whether the "

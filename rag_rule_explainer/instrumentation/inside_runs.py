@@ -12,7 +12,8 @@ from .isolation.muting import muting
 from .isolation.whereabouts import executing, under_way
 from .late_calls import patched_while_tools_may_run
 from .options import Manner
-from .run_context import Participation, participating, participation
+from .run_context import participating, participation
+from .run_record import Participation
 
 
 @contextmanager

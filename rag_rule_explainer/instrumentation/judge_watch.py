@@ -9,7 +9,7 @@ from ..probing.asked_models import reply_checks
 from ..probing.prices import TokensByModel
 from ..probing.wholeness import ANY
 from .application import Application
-from .run_context import ModelWatch
+from .watches import ModelWatch
 
 ALL_FAILED = "a model failed, and none replied"
 

@@ -13,7 +13,8 @@ from .copies.patching import Patches
 from .executed_calls import ToolOutcome
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.whereabouts import as_begun_here, current_task
-from .run_context import Participation, has_run, run_begun
+from .run_context import has_run, run_begun
+from .run_record import Participation
 from .stray_calls import stray_use
 from .tool_replay import UsedTool
 

@@ -29,9 +29,10 @@ from .options import Manner
 from .requests.conversations import check_is_whole
 from .requests.exchanges import Exchange, Exchanges
 from .requests.source_recognition import Request
-from .run_context import ModelWatch, Participation
 from .run_failures import unusable
+from .run_record import Participation
 from .source_kinds.gathering import running_tools
+from .watches import ModelWatch
 
 KNOWN = "the next action is known"
 NOT_REACHED = (

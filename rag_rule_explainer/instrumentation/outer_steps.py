@@ -12,7 +12,7 @@ from .inner_calls import check_first
 from .next_action import WatchedSoFar, at_next_action
 from .options import Manner
 from .requests.exchanges import Exchanges
-from .run_context import Participation
+from .run_record import Participation
 from .source_kinds.gathering import running_tools
 
 

@@ -28,8 +28,9 @@ from .recording.recorder import Recording
 from .recording.remarks import REPLIED_OTHERWISE
 from .recording.serving import Serving
 from .requests.unanswered_calls import note_unanswered
-from .run_context import Participation, check_not_ended
+from .run_context import check_not_ended
 from .run_failures import failed_reply, failing, unusable
+from .run_record import Participation
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
 from .source_kinds.after_action import doubts_of_sources

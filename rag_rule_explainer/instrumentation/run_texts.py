@@ -10,7 +10,7 @@ from .requests.answering import holds_one
 from .requests.carrying import Carried, MadeTexts
 from .requests.exchanges import Exchange
 from .requests.source_recognition import reading_of
-from .run_context import Participation
+from .run_record import Participation
 
 
 def made_in(run: Participation, answer: Answer | None) -> tuple[str, ...]:

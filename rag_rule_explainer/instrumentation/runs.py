@@ -38,8 +38,8 @@ from .recording.first_gate import first_gate
 from .recording.recorder import Recording
 from .recording.refetching import Refetch
 from .replays import Replays, participation_of
-from .run_context import ModelWatch, Participation
 from .run_failures import failed_reply
+from .run_record import Participation
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
@@ -48,6 +48,7 @@ from .source_kinds.shown_results import is_given_by_tool, shown_results
 from .state_watch import StateWatch
 from .stopping import Stopping
 from .streams import AsyncForwarded, forwarded
+from .watches import ModelWatch
 
 Item = TypeVar("Item")
 

@@ -14,7 +14,7 @@ from .executed_calls import ToolOutcome
 from .isolation.whereabouts import open_runs, runs_here, waits_for_a_thread
 from .requests.calls_of_run import MadeCall
 from .requests.unrecorded_tools import IN_ITS_CONTEXT
-from .run_context import Participation
+from .run_record import Participation
 from .tool_replay import UsedTool
 
 _LONGEST = 5.0

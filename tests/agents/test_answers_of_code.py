@@ -1,4 +1,4 @@
-"""Runs that end without a reply of a model: a tool's result is the answer, or no model was asked at all."""
+"""Runs that end without a reply of a model: the answer is a result of a tool, or no model was asked."""
 
 import asyncio
 import json

@@ -20,7 +20,8 @@ from rag_rule_explainer.instrumentation.isolation.isolating import (
     reading_real,
 )
 from rag_rule_explainer.instrumentation.recording.recorder import Recording
-from rag_rule_explainer.instrumentation.run_context import Participation, participating
+from rag_rule_explainer.instrumentation.run_context import participating
+from rag_rule_explainer.instrumentation.run_record import Participation
 from tests.integrations.classes import changed, entries
 
 

@@ -18,7 +18,8 @@ from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.muting import muting
 from rag_rule_explainer.instrumentation.recording.recorder import Recording
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
-from rag_rule_explainer.instrumentation.run_context import Participation, participating
+from rag_rule_explainer.instrumentation.run_context import participating
+from rag_rule_explainer.instrumentation.run_record import Participation
 
 
 class Unwatched:

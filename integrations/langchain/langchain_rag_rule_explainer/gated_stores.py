@@ -10,7 +10,8 @@ from typing import Any, cast
 from langchain_core.vectorstores import VectorStore
 
 from rag_rule_explainer.instrumentation.isolation.redirecting import TRANSPARENT
-from rag_rule_explainer.instrumentation.run_context import Participation, participation
+from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.run_record import Participation
 from rag_rule_explainer.instrumentation.searches.gates import joining
 
 from .finding import DocumentShape

@@ -11,7 +11,8 @@ from typing import Any
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.copies.state import State
-from rag_rule_explainer.instrumentation.run_context import Participation, participation
+from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.run_record import Participation
 
 from . import histories
 

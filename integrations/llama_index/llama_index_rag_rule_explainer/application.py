@@ -36,8 +36,8 @@ from rag_rule_explainer.instrumentation.engine import (
 from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError
 from rag_rule_explainer.instrumentation.options import CallInput
 from rag_rule_explainer.instrumentation.recording.captured import Captured
-from rag_rule_explainer.instrumentation.run_context import Participation
 from rag_rule_explainer.instrumentation.run_failures import unusable
+from rag_rule_explainer.instrumentation.run_record import Participation
 from rag_rule_explainer.instrumentation.source_kinds.result_content import ResultContent
 
 from .brought import documents_as_found

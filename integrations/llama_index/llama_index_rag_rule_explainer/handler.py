@@ -27,7 +27,8 @@ from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.outputs import Explained, unexplained
 from rag_rule_explainer.instrumentation.recording.recorder import Recording
-from rag_rule_explainer.instrumentation.run_context import Participation, participation
+from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.run_record import Participation
 
 from .awaiting import before_return, entries
 from .explainer import RuleExplainer

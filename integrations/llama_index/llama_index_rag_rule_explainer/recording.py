@@ -6,7 +6,8 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Any
 
-from rag_rule_explainer.instrumentation.run_context import Participation, taking_part_again
+from rag_rule_explainer.instrumentation.run_context import taking_part_again
+from rag_rule_explainer.instrumentation.run_record import Participation
 
 from .interception import interception
 from .watching import Watch, watched_by

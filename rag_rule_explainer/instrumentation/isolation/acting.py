@@ -17,7 +17,7 @@ from ..recording.recorder import Recording
 from ..requests.exchanges import moment
 from ..requests.generated_clients import is_sent_by_client
 from ..requests.tools_in_use import call_in_use, functions_in_use, tools_in_use
-from ..run_context import Participation
+from ..run_record import Participation
 from ..services.calls import ServiceCall
 from .acts import Doer
 

@@ -18,7 +18,8 @@ from ...probing.tracing.traced import marked, marked_first
 from ..bounds import BeyondBaseline, ReplayEnded
 from ..copies.patching import Interception
 from ..late_calls import in_its_run, run_of_work
-from ..run_context import Participation, has_run, participation
+from ..run_context import has_run, participation
+from ..run_record import Participation
 from ..shared_state.reaching import FRAMEWORKS, is_users
 from ..tool_replay import NewToolCall
 from . import other_processes

@@ -4,7 +4,7 @@ call that has no result in any request."""
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from ..run_context import Participation
+from ..run_record import Participation
 from .calls_of_run import MadeCall, UnrecordedTool
 from .unrecorded_tools import check_no_stub, check_unrun
 

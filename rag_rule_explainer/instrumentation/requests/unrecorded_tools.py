@@ -7,7 +7,8 @@ from ...errors import InvalidInput, RagRuleError, UntrueReplay
 from ...sources import Source
 from ..bounds import ReplayEnded
 from ..recording.recorder import Recording
-from ..run_context import Participation, refused
+from ..run_context import refused
+from ..run_record import Participation
 from ..tool_replay import ToolReplay
 from .calls_of_run import MadeCall, UnrecordedTool
 from .exchanges import moment

@@ -7,7 +7,7 @@ from types import FunctionType, MethodType
 from typing import Any, cast
 
 from ...probing.whose import is_named_as_ours, is_users
-from ..run_context import Participation
+from ..run_record import Participation
 from ..stray_calls import pending_calls
 
 _GATES = f"{__package__}.gates"

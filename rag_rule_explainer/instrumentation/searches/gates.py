@@ -15,7 +15,8 @@ from ...printable import type_said
 from ..copies.copying import described
 from ..copies.guarded_code import own_code
 from ..recording.current import AnyPart, going_on
-from ..run_context import Participation, participation, refused, taking_part_again
+from ..run_context import participation, refused, taking_part_again
+from ..run_record import Participation
 from .driving import adriven, driven
 from .intercepted_call import Asked
 from .likeness import Likeness, own_texts

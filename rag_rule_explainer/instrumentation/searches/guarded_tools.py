@@ -23,7 +23,8 @@ from ..executed_calls import ToolOutcome
 from ..late_calls import in_its_run, late_use
 from ..requests.exchanges import moment
 from ..requests.tools_in_use import functions_in_use, tools_in_use
-from ..run_context import Participation, inside_retrieval, participation, run_begun
+from ..run_context import inside_retrieval, participation, run_begun
+from ..run_record import Participation
 from ..tool_replay import GivenToTool, UsedTool
 from .functions_of_tools import functions_in, is_call_of
 from .handed_work import reached_by

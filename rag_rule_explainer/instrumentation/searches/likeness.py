@@ -16,7 +16,8 @@ from ..copies.guarded_code import own_code
 from ..recording.captured import kind_of
 from ..recording.recorder import Recording
 from ..requests.volatile import Steady
-from ..run_context import Participation, participation
+from ..run_context import participation
+from ..run_record import Participation
 from ..shared_state.reaching import LEAVES, is_opaque
 from .derived_texts import Known, texts_of_models
 from .items import text_in

@@ -9,7 +9,7 @@ from ...session.estimate.assumptions import RunShape
 from ...sources import Source
 from ..recording.exposure_checks import ExposureChecks
 from ..requests.source_recognition import Request
-from ..run_context import Participation
+from ..run_record import Participation
 
 _RAN = "the application ran once to its end, with its tools, as their results can be sources"
 

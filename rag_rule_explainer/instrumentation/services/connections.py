@@ -10,7 +10,8 @@ from typing import Any
 
 from ..copies.patching import Interception
 from ..isolation.acting import note_sent
-from ..run_context import Participation, inside_retrieval, participation
+from ..run_context import inside_retrieval, participation
+from ..run_record import Participation
 from .calls import ServiceCall
 
 _MOST = 65_536

@@ -26,7 +26,7 @@ from ..options import Manner
 from ..recording.serving import SOURCE_KIND
 from ..requests.source_recognition import Request, Sight
 from ..requests.volatile import Steady
-from ..run_context import Participation
+from ..run_record import Participation
 from .kinds import SourceKind
 from .prompt_sources import SPEAKING
 from .tool_sources import ToolSources

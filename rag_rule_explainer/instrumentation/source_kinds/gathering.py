@@ -16,7 +16,7 @@ from ..options import CallInput, Manner
 from ..recording.captured import Captured
 from ..recording.serving import SOURCE_KIND
 from ..result_field import FieldDoubt
-from ..run_context import Participation
+from ..run_record import Participation
 from ..tool_replay import ToolReplay
 from .failed_calls import shown_failures
 from .independence import doubted_beside

@@ -7,7 +7,7 @@ from ...sources import Source
 from ...verdicts import Answer
 from ..recording.serving import SOURCE_KIND
 from ..requests.source_recognition import reading_of, readings
-from ..run_context import Participation
+from ..run_record import Participation
 
 
 def shown_results(sources: Sequence[Source], first: Participation, answer: Answer) -> Iterator[str]:
