@@ -102,7 +102,7 @@ class _Walk:
             self._attributes(tool, ("self",))
 
     def _visit(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
-        if isinstance(value, _DATA) and not is_users(type(value).__module__):
+        if _is_data(value) and not is_users(type(value).__module__):
             self._note(value, path, holders, is_read=is_read)
             return
         if (id(value), is_read) in self._seen or len(self._seen) > _MOST or len(path) > _DEEPEST:
@@ -123,7 +123,8 @@ class _Walk:
             for place, each in enumerate((call.func, *call.args, *call.keywords.values())):
                 self._visit(each, (*path, place), (), is_read=True)
         elif isinstance(value, ContextVar):
-            self._note(cast("ContextVar[Any]", value).get(None), path, (id(value),), is_read=is_read)
+            variable = cast("ContextVar[Any]", value)
+            self._note(variable.get(None), path, (id(variable),), is_read=is_read)
         else:
             self._object(value, path, holders, is_read=is_read)
 
@@ -138,7 +139,7 @@ class _Walk:
             self._visit(wrapped, path, (), is_read=True)
         elif is_own or (is_record(value) and not hasattr(value, "invoke")):
             self._attributes(value, path)
-        if is_own and not isinstance(value, _DATA):
+        if is_own and not _is_data(value):
             return
         if isinstance(value, (*_DATA, PurePath, Connection)) or (
             is_record(value) and not hasattr(value, "invoke")
@@ -178,7 +179,8 @@ class _Walk:
         if isinstance(value, ModuleType):
             return
         kind: Any = value if isinstance(value, type) else type(value)
-        for owner in kind.__mro__:
+        owners: tuple[type, ...] = kind.__mro__
+        for owner in owners:
             if not is_users(str(owner.__module__)):
                 continue
             for name, each in vars(owner).copy().items():
@@ -189,12 +191,20 @@ class _Walk:
     def _note(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
         if path in self.values and self.values[path].is_read:
             return
-        own = (id(value),) if isinstance(value, _MUTABLE) else ()
+        own = (id(value),) if _is_mutable(value) else ()
         self.kept.append(value)
         of_path = path_content(value, self.begun)
         content = comparable(value) if of_path is None else of_path
-        is_coarse = of_path is not None or not isinstance(value, (*_DATA, Connection))
+        is_coarse = of_path is not None or not (_is_data(value) or isinstance(value, Connection))
         self.values[path] = Reached(content, (*holders, *own), is_read, is_coarse)
+
+
+def _is_data(value: object) -> bool:
+    return isinstance(value, _DATA)
+
+
+def _is_mutable(value: object) -> bool:
+    return isinstance(value, _MUTABLE)
 
 
 def _held(value: Any) -> Mapping[str, Any]:

@@ -45,7 +45,7 @@ def entry_that_a_helper_reads(omitted: Omitted) -> Any:
         return runtime.state.get("user_id") or ""
 
     @tool
-    def policy(runtime: ToolRuntime) -> str:
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
         """Policy."""
         return cut("policy #1", policy_for(user_of(runtime)), omitted)
 
@@ -66,7 +66,7 @@ def context_of_a_runtime(omitted: Omitted) -> Any:
 @innocent
 def id_of_the_call_in_a_runtime(omitted: Omitted) -> Any:
     @tool
-    def policy(runtime: ToolRuntime) -> str:
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
         """Policy."""
         return cut("policy #1", policy_for(f"4711 {bool(runtime.tool_call_id)}"), omitted)
 

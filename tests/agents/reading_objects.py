@@ -44,7 +44,7 @@ def store_of_a_runtime(omitted: Omitted) -> Any:
     store = InMemoryStore()
 
     @tool
-    def policy(runtime: ToolRuntime) -> str:
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
         """Policy."""
         found = runtime.store.search(("seen",)) if runtime.store else []
         return cut("policy #1", policy_for([each.value for each in found]), omitted)
