@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Mapping, Set
+from pathlib import PurePath
 from sqlite3 import Connection
 from types import CodeType
 from typing import Any, NamedTuple, cast
@@ -50,8 +51,8 @@ def _comparable(value: Any, above: list[int], left: list[int]) -> Any:
     kind = cast("type[Any]", type(value))
     if isinstance(value, _PLAIN):
         return kind, value
-    if kind in SAID or isinstance(value, Connection):
-        return kind, repr(value) if kind in SAID else _rows(value)
+    if kind in SAID or isinstance(value, (PurePath, Connection)):
+        return kind, _rows(value) if isinstance(value, Connection) else repr(value)
     if id(value) in above:
         return "again", len(above) - above.index(id(value))
     content = content_of(value)

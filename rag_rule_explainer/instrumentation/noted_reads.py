@@ -47,7 +47,7 @@ class GivenToTool:
 
     values: object = None
     whole: Mapping[Path, Any] = field(default_factory=dict[Path, Any])
-    look: Callable[[Path], object] = lambda path: {}[path]
+    look: Callable[[Path], object] = field(default_factory=lambda: dict[Path, object]().__getitem__)
 
     def now(self, path: Path) -> object:
         """Returns the value at a path, ``ABSENT`` if there is none."""

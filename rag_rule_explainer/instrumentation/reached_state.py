@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import lru_cache, partial
+from pathlib import PurePath
 from sqlite3 import Connection
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -19,6 +20,7 @@ from .comparable import comparable
 from .copies.guarded_code import own_code
 from .noted_reads import Path
 from .rewinding.values import held_by
+from .written_paths import path_content
 
 _DEEPEST = 10
 _MOST = 2_000
@@ -41,7 +43,8 @@ Holder: TypeAlias = Hashable
 class Reached(NamedTuple):
     """A ``Reached`` is one value that code reaches. ``content``: what ``comparable`` returns for it;
     ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if the
-    code may read it; ``is_coarse``: True for an object of a library, of which it may read any part."""
+    code may read it; ``is_coarse``: True for a file, and for an object of a library, of which
+    it may read any part."""
 
     content: Any
     holders: tuple[Holder, ...]
@@ -57,12 +60,13 @@ class _Names(NamedTuple):
         return _Names(self.named | other.named, self.read | other.read)
 
 
-def reached_state(tool: object, kept: list[object]) -> dict[Path, Reached]:
+def reached_state(tool: object, kept: list[object], begun: float) -> dict[Path, Reached]:
     """Returns the values that the code of a tool reaches, by the names that lead to them. ``tool``: the
-    tool, or its function; ``kept``: gets the holders, so that no later object gets the id of one."""
+    tool, or its function; ``kept``: gets the holders, so that no later object gets the id of one;
+    ``begun``: the time at which the baseline began."""
     names = _Names()
     while True:
-        walk = _Walk(names)
+        walk = _Walk(names, begun)
         walk.from_tool(tool)
         if walk.names == names:
             kept += walk.kept
@@ -72,10 +76,11 @@ def reached_state(tool: object, kept: list[object]) -> dict[Path, Reached]:
 
 class _Walk:
     """A ``_Walk`` goes through what code reaches. ``known``: the names in the code, as far as it is known
-    yet; ``names``: those in all code that was found."""
+    yet; ``names``: those in all code that was found. ``begun``: see ``reached_state``."""
 
-    def __init__(self, known: _Names) -> None:
+    def __init__(self, known: _Names, begun: float) -> None:
         self.known = known
+        self.begun = begun
         self.names = known
         self.values = dict[Path, Reached]()
         self.kept = list[object]()
@@ -97,7 +102,7 @@ class _Walk:
             self._attributes(tool, ("self",))
 
     def _visit(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
-        if isinstance(value, _DATA) and not is_users(type(value).__module__):
+        if _is_data(value) and not is_users(type(value).__module__):
             self._note(value, path, holders, is_read=is_read)
             return
         if (id(value), is_read) in self._seen or len(self._seen) > _MOST or len(path) > _DEEPEST:
@@ -118,7 +123,8 @@ class _Walk:
             for place, each in enumerate((call.func, *call.args, *call.keywords.values())):
                 self._visit(each, (*path, place), (), is_read=True)
         elif isinstance(value, ContextVar):
-            self._note(cast("ContextVar[Any]", value).get(None), path, (id(value),), is_read=is_read)
+            variable = cast("ContextVar[Any]", value)
+            self._note(variable.get(None), path, (id(variable),), is_read=is_read)
         else:
             self._object(value, path, holders, is_read=is_read)
 
@@ -133,9 +139,11 @@ class _Walk:
             self._visit(wrapped, path, (), is_read=True)
         elif is_own or (is_record(value) and not hasattr(value, "invoke")):
             self._attributes(value, path)
-        if is_own and not isinstance(value, _DATA):
+        if is_own and not _is_data(value):
             return
-        if isinstance(value, (*_DATA, Connection)) or (is_record(value) and not hasattr(value, "invoke")):
+        if isinstance(value, (*_DATA, PurePath, Connection)) or (
+            is_record(value) and not hasattr(value, "invoke")
+        ):
             self._note(value, path, holders, is_read=is_read)
 
     def _function(self, function: FunctionType, path: Path) -> None:
@@ -171,7 +179,8 @@ class _Walk:
         if isinstance(value, ModuleType):
             return
         kind: Any = value if isinstance(value, type) else type(value)
-        for owner in kind.__mro__:
+        owners: tuple[type, ...] = kind.__mro__
+        for owner in owners:
             if not is_users(str(owner.__module__)):
                 continue
             for name, each in vars(owner).copy().items():
@@ -182,10 +191,20 @@ class _Walk:
     def _note(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
         if path in self.values and self.values[path].is_read:
             return
-        own = (id(value),) if isinstance(value, _MUTABLE) else ()
+        own = (id(value),) if _is_mutable(value) else ()
         self.kept.append(value)
-        is_coarse = not isinstance(value, (*_DATA, Connection))
-        self.values[path] = Reached(comparable(value), (*holders, *own), is_read, is_coarse)
+        of_path = path_content(value, self.begun)
+        content = comparable(value) if of_path is None else of_path
+        is_coarse = of_path is not None or not (_is_data(value) or isinstance(value, Connection))
+        self.values[path] = Reached(content, (*holders, *own), is_read, is_coarse)
+
+
+def _is_data(value: object) -> bool:
+    return isinstance(value, _DATA)
+
+
+def _is_mutable(value: object) -> bool:
+    return isinstance(value, _MUTABLE)
 
 
 def _held(value: Any) -> Mapping[str, Any]:

@@ -9,9 +9,10 @@ that changed it before.
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from time import time
 from typing import Any, NamedTuple
 
-from .comparable import Opaque, are_same
+from .comparable import Opaque, Unreadable, are_same
 from .noted_reads import GivenToTool, NotedReads, Path
 from .reached_state import Holder, Reached, reached_state
 
@@ -55,11 +56,12 @@ class ToolInputs:
     _times: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     _variables: dict[Holder, _Variable] = field(default_factory=dict[Holder, _Variable])
     _kept: list[object] = field(default_factory=list[object])
+    _begun: float = field(default_factory=time)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, tool: object, given: GivenToTool) -> CallInputs:
         """Returns what a call that begins could read."""
-        inputs = CallInputs(tool, NotedReads(), reached_state(tool, self._kept))
+        inputs = CallInputs(tool, NotedReads(), reached_state(tool, self._kept, self._begun))
         for path, value in given.whole.items():
             inputs.reads.note(path, value)
         with self._guard:
@@ -70,7 +72,7 @@ class ToolInputs:
 
     def end(self, inputs: CallInputs, write: Write) -> None:
         """Records what a call could read, and which variables have changed since it began."""
-        after = reached_state(inputs.tool, self._kept)
+        after = reached_state(inputs.tool, self._kept, self._begun)
         with self._guard:
             self._calls[write.at] = inputs
             self._times.setdefault(write.key, []).append(write.at)
@@ -97,7 +99,7 @@ class ToolInputs:
         for path, content in inputs.reads.found.items():
             if not _reads_same(given, path, content):
                 return _said(path)
-        for path, (before, now) in _paths(inputs.state, reached_state(tool, self._kept)):
+        for path, (before, now) in _paths(inputs.state, reached_state(tool, self._kept, self._begun)):
             if not (before.is_read or now.is_read) or before.content == now.content:
                 continue
             changed = self._changed_by_others((*before.holders, *now.holders), running)
@@ -155,7 +157,8 @@ def _changed(before: Reached, after: Reached) -> Collection[Holder]:
     """Returns the holders of a value if it has changed. A client that is made when it is first needed is
     no change."""
     is_made_late = before.content in (None, (type(None), None)) and isinstance(after.content, Opaque)
-    is_changed = not is_made_late and before.content != after.content
+    is_unknown = isinstance(before.content, Unreadable) and isinstance(after.content, Unreadable)
+    is_changed = not is_made_late and not is_unknown and before.content != after.content
     return {*before.holders, *after.holders} if is_changed else ()
 
 

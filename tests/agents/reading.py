@@ -39,7 +39,7 @@ class Scripted(BaseChatModel):
             each["name"] for one in messages if isinstance(one, AIMessage) for each in one.tool_calls
         ]
         wanted = next_call(called, told(messages), self.order, noting=self.noting)
-        calls = [{"name": wanted, "args": {}, "id": f"c{len(messages)}"}] if wanted else []
+        calls: list[Any] = [{"name": wanted, "args": {}, "id": f"c{len(messages)}"}] if wanted else []
         reply = AIMessage("" if calls else "done", tool_calls=calls)
         return ChatResult(generations=[ChatGeneration(message=reply)])
 
@@ -67,7 +67,8 @@ def cut(source: str, result: Any, omitted: Omitted) -> Any:
         return type(result)()
     if not isinstance(result, list):
         return result
-    return [each for place, each in enumerate(result, 1) if f"{source}, item {place}" not in omitted]
+    items: list[Any] = [*result]
+    return [each for place, each in enumerate(items, 1) if f"{source}, item {place}" not in omitted]
 
 
 def policy_for(text: object) -> str:

@@ -1,5 +1,7 @@
 """This module holds agents whose tool reads nothing that depends on a source."""
 
+import tempfile
+from pathlib import Path
 from typing import Annotated, Any
 
 from langchain.agents.middleware import before_model
@@ -43,7 +45,7 @@ def entry_that_a_helper_reads(omitted: Omitted) -> Any:
         return runtime.state.get("user_id") or ""
 
     @tool
-    def policy(runtime: ToolRuntime) -> str:
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
         """Policy."""
         return cut("policy #1", policy_for(user_of(runtime)), omitted)
 
@@ -64,7 +66,7 @@ def context_of_a_runtime(omitted: Omitted) -> Any:
 @innocent
 def id_of_the_call_in_a_runtime(omitted: Omitted) -> Any:
     @tool
-    def policy(runtime: ToolRuntime) -> str:
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
         """Policy."""
         return cut("policy #1", policy_for(f"4711 {bool(runtime.tool_call_id)}"), omitted)
 
@@ -217,3 +219,18 @@ def list_that_the_model_fills(omitted: Omitted) -> Any:
         return cut("policy #1", "policy: block", omitted)
 
     return agent_of(omitted, policy, filling(seen))
+
+
+@innocent
+def log_in_a_folder_of_the_run(omitted: Omitted) -> Any:
+    def app(question: Any) -> Any:
+        folder = Path(tempfile.mkdtemp())
+
+        @tool
+        def policy() -> str:
+            """Policy."""
+            return cut("policy #1", policy_for(f"4711 {(folder / 'log').exists()}"), omitted)
+
+        return agent_of(omitted, policy).invoke(question)
+
+    return app

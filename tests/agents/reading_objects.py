@@ -1,7 +1,9 @@
 """This module holds agents whose tool reads a store, a variable or a database that the run filled."""
 
 import sqlite3
+import tempfile
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Annotated, Any
 
 from langchain.agents.middleware import before_model
@@ -42,7 +44,7 @@ def store_of_a_runtime(omitted: Omitted) -> Any:
     store = InMemoryStore()
 
     @tool
-    def policy(runtime: ToolRuntime) -> str:
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
         """Policy."""
         found = runtime.store.search(("seen",)) if runtime.store else []
         return cut("policy #1", policy_for([each.value for each in found]), omitted)
@@ -208,6 +210,29 @@ def database_of_the_run(omitted: Omitted) -> Any:
             database.execute("insert into mails values (?)", (told(state["messages"]),))
 
         return agent_of(omitted, policy, fill).invoke(question)
+
+    return app
+
+
+def _writing(path: Path) -> Any:
+    @before_model
+    def write(state: Any, runtime: Any) -> None:
+        path.write_text(told(state["messages"]), encoding="utf-8")
+
+    return write
+
+
+@guilty
+def file_of_the_run(omitted: Omitted) -> Any:
+    def app(question: Any) -> Any:
+        path = Path(tempfile.mkdtemp()) / "mails.txt"
+
+        @tool
+        def policy() -> str:
+            """Policy."""
+            return cut("policy #1", policy_for(path.read_text(encoding="utf-8")), omitted)
+
+        return agent_of(omitted, policy, _writing(path)).invoke(question)
 
     return app
 

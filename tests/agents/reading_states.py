@@ -38,7 +38,7 @@ def messages_as_an_argument(omitted: Omitted) -> Any:
 @guilty
 def number_of_characters_in_a_runtime(omitted: Omitted) -> Any:
     @tool
-    def policy(runtime: ToolRuntime) -> str:
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
         """Policy."""
         size = sum(len(str(each.content)) for each in runtime.state["messages"])
         return cut("policy #1", "policy: block" if size > 50 else "policy: allow", omitted)
@@ -63,7 +63,7 @@ def state_handed_to_a_helper(omitted: Omitted) -> Any:
 @guilty
 def state_as_a_text(omitted: Omitted) -> Any:
     @tool
-    def policy(runtime: ToolRuntime) -> str:
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
         """Policy."""
         return cut("policy #1", policy_for(f"{runtime.state}"), omitted)
 
@@ -119,7 +119,7 @@ def state_by_the_configuration(omitted: Omitted) -> Any:
     @tool
     def policy() -> str:
         """Policy."""
-        read = get_config()["configurable"]["__pregel_read"]
+        read = get_config().get("configurable", {})["__pregel_read"]
         return cut("policy #1", policy_for(told(read("messages", False))), omitted)
 
     return agent_of(omitted, policy)
@@ -141,7 +141,7 @@ def _graph_of_a_model(omitted: Omitted, policy: Any) -> Any:
         return cut("block #1", "blocked", omitted)
 
     model = Scripted()
-    graph = StateGraph(State)
+    graph: Any = StateGraph(State)
     graph.add_node("agent", lambda state: {"messages": [model.invoke(state.messages)]})
     graph.add_node("tools", ToolNode([inbox, policy, block]))
     graph.add_edge(START, "agent")

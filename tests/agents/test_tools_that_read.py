@@ -19,8 +19,8 @@ MODULES = (reading_nothing_new, reading_objects, reading_states)
 def real_run(make: Shape, omitted: Omitted) -> bool:
     application = make(omitted)
     run = application.invoke if hasattr(application, "invoke") else application
-    output = run(ASKED)
-    return "block" in calls_in(asyncio.run(output) if inspect.isawaitable(output) else output)
+    output: Any = run(ASKED)
+    return "block" in calls_in(asyncio.run(output) if inspect.iscoroutine(output) else output)
 
 
 def explained(make: Shape, **options: Any) -> Any:

@@ -39,13 +39,15 @@ def given_besides(
     injected = {name: each for name, each in given.items() if name not in by_model and name not in _OWN}
     places, whole = dict[Path, Any](), dict[Path, Any]()
     for name, each in injected.items():
-        path, state = ((name, "state"), each.state) if _is_runtime(each) else ((name,), each)
+        path: tuple[str, ...] = (name, "state") if _is_runtime(each) else (name,)
+        state: Any = each.state if _is_runtime(each) else each
         if _is_runtime(each):
             whole[name, "context"] = each.context
         if type(state) is dict:
             places[path] = state
         elif is_record(state):
-            fields: Any = getattr(type(state), "model_fields", None) or vars(state)
+            kind = cast("Any", type(cast("object", state)))
+            fields: Any = cast("Any", getattr(kind, "model_fields", None)) or vars(cast("Any", state))
             whole |= {(*path, one): getattr(state, one) for one in fields_read(tool, path, fields)}
         else:
             whole[path] = state
@@ -91,7 +93,8 @@ def _noted_in(given: Any, path: Path, noted: NotedReads) -> Any:
         return ReadEntries(cast("dict[Any, Any]", given), noted, path)
     if _is_runtime(given) and type(given.state) is dict:
         own = copy(given)
-        object.__setattr__(own, "state", ReadEntries(given.state, noted, (*path, "state")))
+        state = cast("dict[Any, Any]", cast("Any", given).state)
+        object.__setattr__(own, "state", ReadEntries(state, noted, (*path, "state")))
         return own
     return given
 
@@ -108,7 +111,7 @@ def noting_channels(kwargs: dict[str, Any]) -> dict[str, Any]:
 
     def noting(select: Any, fresh: bool = False) -> Any:
         found = read(select, fresh)
-        several = tuple(select) if isinstance(select, list) else select
+        several: Any = tuple(cast("list[str]", select)) if isinstance(select, list) else select
         noted.note((_CHANNEL, fresh, several), found)
         return found
 
@@ -120,7 +123,7 @@ def _channels(kwargs: Mapping[str, Any]) -> Callable[[bool, Any], object]:
     read: Any = config["configurable"][_READ]
 
     def reading(fresh: bool, select: Any) -> object:
-        return read(list(select) if isinstance(select, tuple) else select, fresh)
+        return read([*cast("tuple[str, ...]", select)] if isinstance(select, tuple) else select, fresh)
 
     return reading
 

@@ -1,7 +1,7 @@
 """This module notes what a tool reads of the state in the ``Context`` of a workflow."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import wraps
 from typing import Any
@@ -55,7 +55,7 @@ def _reading(name: str, method: Any) -> Any:
 
     @wraps(method)
     @asynccontextmanager
-    async def edit_state(store: Any) -> Any:
+    async def edit_state(store: Any) -> AsyncGenerator[Any, None]:
         async with method(store) as found:
             _note_all(found)
             yield found
