@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, cast
 
-from ..clients.fields import is_listed
+from ..clients.fields import is_listed, mapping_in
 from ..requests.volatile import Steady
 from .counting_lines import WORDS_OF_COUNTS
 
@@ -85,7 +85,7 @@ def is_independent(
     text = _NAMED_NUMBER.sub(" _ ", text)
     if _SIGN.search(text):
         return False
-    known = " ".join([tool, *(arguments if isinstance(arguments, Mapping) else ())])
+    known = " ".join([tool, *map(str, mapping_in(arguments))])
     named = frozenset(each.lower() for each in _PARTS.findall(known))
     title, _, after = text.strip().rstrip(":*").partition(":")
     return _is_plain(title, named) and _AFTER_COLON.issuperset(_WORD.findall(after.lower()))
