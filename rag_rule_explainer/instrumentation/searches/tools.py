@@ -153,9 +153,7 @@ def recording_calls(
     return acall if inspect.iscoroutinefunction(function) else call
 
 
-def _recording_items(
-    function: Any, name: str, arguments_of: ArgumentsOf, way: str, own: object
-) -> Any:
+def _recording_items(function: Any, name: str, arguments_of: ArgumentsOf, way: str, own: object) -> Any:
     """Returns a generator function, sync or async, that does what ``recording_calls`` says."""
 
     def is_recorded() -> bool:
