@@ -91,24 +91,21 @@ class ApplicationRun(Generic[Item]):
     def _baseline_participation(self) -> Participation:
         check_kinds(self.manner, self.case)
         gate, self._captured = first_gate(self.application, self.manner, self.case)
-        copies = State(live=self.case.live)
-        first = participation_of(self.application, self.manner, self._state, gate, copies)
-        early = self._state.leftovers.early
+        copies, state = State(live=self.case.live), self._state
+        first = participation_of(self.application, self.manner, state, gate, copies)
         first.watch.exchanges.before_sending.append(
-            lambda request: None if first.retrievals else early.append(request.text)
+            lambda request: None if first.retrievals else state.leftovers.early.append(request.text)
         )
-        first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
-        self.application.load_clients(self._state.functions_before, for_replay=False)
-        guards = self.application.interception.guards
-        begin_baseline(first, self.manner, self._state.leftovers.before, guards)
-        first.tool_record.held = self._state.kept if self.manner.replays_tools else None
+        first.outside = state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
+        self.application.load_clients(state.functions_before, for_replay=False)
+        begin_baseline(first, self.manner, state.leftovers.before, self.application.interception.guards)
+        first.tool_record.held = state.kept if self.manner.replays_tools else None
         first.trace = self.trace
         return first
 
     def _isolated(self) -> Iterator[Hashable]:
         """Yields the keys of the objects of which every run has its own copy."""
-        state = self._first.state
-        yield from (*state.before, *state.aside)
+        yield from (*self._first.state.before, *self._first.state.aside)
 
     def _first_case(self) -> CallInput:
         """Returns a copy of the input; the keyword arguments of the user's own call are not copied."""
@@ -202,9 +199,8 @@ class ApplicationRun(Generic[Item]):
             raise
         answer = explainable(answer, first, self.manner)
         given, state = self.application.texts_in(self.case.given), self._state
-        constants = state.leftovers.before.texts()
         state.outside.services.begin([*given, *(source.text for source in captured.sources)])
-        self._fidelity.begin(first, answer, captured.sources, given, constants)
+        self._fidelity.begin(first, answer, captured.sources, given, state.leftovers.before.texts())
         exposure = self._conduct_for(captured, answer)
         self._recorded = Replays(
             self.application, self.case, self.manner, first, captured, exposure, state, self._fidelity

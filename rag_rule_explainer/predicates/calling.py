@@ -9,7 +9,7 @@ its arguments are UNKNOWN.
 import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from ..allowed import called_as, checked_whole
 from ..errors import InvalidInput
@@ -39,8 +39,7 @@ def calls_key(case: Case, tests: Sequence[CallTest] = ()) -> Hashable | None:
 
 
 def _not_recorded(answer: Answer) -> Judgement:
-    why = f"{_NOT_RECORDED}: {answer.note}" if answer.note else _NOT_RECORDED
-    return Judgement(Verdict.UNKNOWN, why)
+    return Judgement(Verdict.UNKNOWN, ": ".join(filter(None, (_NOT_RECORDED, answer.note))))
 
 
 def _as_text(answer: Answer) -> str | None:
@@ -276,14 +275,12 @@ def calls_in_order(*tools: str | CallsTool) -> CallsInOrder:
     if len(tools) < 2:
         raise InvalidInput("calls_in_order needs at least two tools; for one, write calls_tool('...')")
     tests = (
-        each.test if isinstance(each, CallsTool) and not each.is_next else CallTest.of(_name(each), {})
+        each.test
+        if isinstance(each, CallsTool) and not each.is_next
+        else CallTest.of("" if cast("Any", each) is None else each, {})
         for each in tools
     )
     return CallsInOrder(tuple(tests))
-
-
-def _name(given: object) -> object:
-    return "" if given is None else given
 
 
 @called_as("number_of_calls")

@@ -158,7 +158,8 @@ class CallsOfRun:
         nothing ran.
 
         ``executed``: the recorded tools that ran. Each is matched with one call: the call with its id,
-        and preferably with its name as well, or else a call with its arguments, or else one with its name.
+        and preferably with its name as well; or else a call with its arguments; or else one with its
+        name.
         """
         with self._guard:
             left = list(self._made)
