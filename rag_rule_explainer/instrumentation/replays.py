@@ -207,8 +207,7 @@ class Replays(Generic[Item]):
             raise failed_reply(run.watch.fault, run.watch)
         sources = self._choice(kept)
         if sources == EVERYTHING and serving.refused is None:
-            # This comparison comes first, because its error tells the user more than an error that no
-            # model was called or that nothing was retrieved.
+            # Its error tells the user more than the later errors, such as that no model was called.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
         whole = action_in(run) if action else whole_answer(self.manner, got[0], run, self.first)

@@ -64,8 +64,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     A handler can record several runs at the same time. It ignores replays and the runs of a
     RuleExplainer. In traces, an explanation is a separate span, whose tags have the id of the explained
     span. Raises InvalidInput if ``keep`` is not a whole number above 0, or if the application is neither
-    a query engine nor a chat engine, because LlamaIndex's dispatcher reports no whole runs of other
-    applications.
+    a query engine nor a chat engine, as LlamaIndex's dispatcher reports no whole runs of others.
     """
 
     explanations: dict[str, Explanation] = Field(default_factory=dict)

@@ -1,9 +1,8 @@
 """This module keeps replays from running a tool, whichever way the application takes to the tool's
 function: by the class, by ``inspect.unwrap``, or by a variable that refers to the function itself.
 
-During an explanation, the code of these functions is replaced (see ``guarded_code``). The new code checks
-whether a run calls the function directly and not through its tool. The result of a direct call is
-recorded, for replays. Other threads of the process call the function as before.
+During an explanation, the code of these functions is replaced (see ``guarded_code``). The new code
+records a run's direct calls and their results. Other threads of the process call the function as before.
 """
 
 import inspect
