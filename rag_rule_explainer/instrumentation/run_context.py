@@ -82,8 +82,7 @@ class Participation:
     acts: Acts = field(default_factory=Acts)
     """The object that records what tools do; replays share that of the baseline."""
     traced: bool = True
-    muted: bool = False
-    """``muted`` is True if the run's prints are hidden."""
+    muted: bool = False  # whether the run's prints are hidden
     stubbed: set[str] = field(default_factory=set[str])
     """The names of the tools whose result was replaced by a stub."""
     made: list[str] = field(default_factory=list[str])
@@ -114,8 +113,7 @@ class Participation:
     """The moment in the baseline at which replays end; None if replays do not end early."""
     uncut: "Participation | None" = None
     """The whole record of the run, if the record that is used was cut off at ``ends_at``."""
-    answered_by_tool: bool = False
-    """True if the answer of a baseline is the result of a tool."""
+    answered_by_tool: bool = False  # whether the answer of a baseline is the result of a tool
     guards: Any = None
     """The object that guards the functions of tools; None if the run may run all tools."""
 

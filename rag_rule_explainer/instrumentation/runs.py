@@ -50,6 +50,7 @@ from .stopping import Stopping
 from .streams import AsyncForwarded, forwarded
 
 Item = TypeVar("Item")
+_NONE = Answer("")
 
 
 class ApplicationRun(Generic[Item]):
@@ -149,8 +150,7 @@ class ApplicationRun(Generic[Item]):
     def _retrieved_until(self, stopping: Stopping) -> Retrieved:
         self._first = first = repeated_part(self._first, self.manner, self.case.question)
         captured = self._recorded_sources()
-        exposure = self._conduct_for(captured, Answer(""))
-        return Retrieved.of(captured.sources, exposure, stopping.request, first)
+        return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, first)
 
     def stream(self) -> Iterator[Any]:
         """Yields the baseline's output in chunks. Code that consumes them is not part of the run."""
@@ -204,6 +204,7 @@ class ApplicationRun(Generic[Item]):
         state.outside.services.begin([*given, *(source.text for source in captured.sources)])
         self._fidelity.begin(first, answer, captured.sources, given, constants)
         exposure = self._conduct_for(captured, answer)
+        first.answered_by_tool = is_given_by_tool(captured.sources, first, answer)
         self._recorded = Replays(
             self.application, self.case, self.manner, first, captured, exposure, state, self._fidelity
         )
@@ -273,20 +274,21 @@ class ApplicationRun(Generic[Item]):
         self._state.miss_the_baseline()
         return self.recorded(output, replays=0)
 
-    def _conduct_for(self, captured: Captured[Item], answer: Answer) -> ExposureChecks:
-        results = shown_results(captured.sources, self._first, answer)
-        self._first.answered_by_tool = is_given_by_tool(captured.sources, self._first, answer)
+    def _conduct_for(self, captured: Captured[Item], answer: Answer = _NONE) -> ExposureChecks:
         exposure = ExposureChecks.of(
             captured.sources,
             self._first.watch.requests,
             scope=self.manner.scope,
             constant=constant_texts(self.application.texts_in, self.case.given, self._first),
             pinned=self.case.pinned,
-            shown=[*self.application.shown(captured), *results],
+            shown=[
+                *self.application.shown(captured),
+                *shown_results(captured.sources, self._first, answer),
+            ],
             others=other_texts(self._first),
         )
-        accepted = self.manner.on_no_retrieval
-        return replace(exposure, making=self.application.making, on_no_retrieval=accepted)
+        making, accepted = self.application.making, self.manner.on_no_retrieval
+        return replace(exposure, making=making, on_no_retrieval=accepted)
 
     def replay(self, question: str, kept: Sequence[Source]) -> Answer:
         """Returns the answer of one replay, through the application's sync interface."""

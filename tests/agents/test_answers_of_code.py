@@ -1,4 +1,4 @@
-"""Runs that end without a reply of a model: a tool's result is the answer, or no model was asked at all."""
+"""Runs whose answer no model gives: a tool's result is the answer, or no model was asked at all."""
 
 import asyncio
 import json

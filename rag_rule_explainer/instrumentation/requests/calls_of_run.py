@@ -157,7 +157,7 @@ class CallsOfRun:
         """Returns the calls for which no recorded tool ran. Leaves out ``settled`` calls, for which
         nothing ran.
 
-        ``executed``: the recorded tools that ran. Each is matched with one call: the call with its id, and
+        ``executed``: the recorded tools that ran. Each is matched with one call: the call with its id,
         preferably with its name as well, or else a call with its arguments, or else one with its name.
         """
         with self._guard:
