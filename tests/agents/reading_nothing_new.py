@@ -60,7 +60,11 @@ def context_of_a_runtime(omitted: Omitted) -> Any:
         return cut("policy #1", policy_for(runtime.context["user"]), omitted)
 
     agent = agent_of(omitted, policy, context_schema=dict[str, str])
-    return lambda question: agent.invoke(question, context={"user": "ann 4711"})
+
+    def asked(question: Any) -> Any:
+        return agent.invoke(question, context={"user": "ann 4711"})
+
+    return asked
 
 
 @innocent

@@ -142,12 +142,17 @@ def _graph_of_a_model(omitted: Omitted, policy: Any) -> Any:
 
     model = Scripted()
     graph: Any = StateGraph(State)
-    graph.add_node("agent", lambda state: {"messages": [model.invoke(state.messages)]})
+
+    def asked(state: Any) -> dict[str, Any]:
+        return {"messages": [model.invoke(state.messages)]}
+
+    def following(state: Any) -> str:
+        return "tools" if state.messages[-1].tool_calls else END
+
+    graph.add_node("agent", asked)
     graph.add_node("tools", ToolNode([inbox, policy, block]))
     graph.add_edge(START, "agent")
-    graph.add_conditional_edges(
-        "agent", lambda state: "tools" if state.messages[-1].tool_calls else END, ["tools", END]
-    )
+    graph.add_conditional_edges("agent", following, ["tools", END])
     graph.add_edge("tools", "agent")
     return graph.compile()
 

@@ -262,11 +262,15 @@ def test_agents_side_by_side_may_use_the_same_ids_of_calls() -> None:
 
     decides = Deciding(obeys=bool)
 
-    def last(output: Any) -> str:
+    def last(output: Any) -> Any:
         return output["messages"][-1].text
 
     both: Any = {"one": agents[0] | last, "two": agents[1] | last}
-    chain: Any = both | RunnableLambda(lambda notes: decides.invoke(f"{notes['one']} {notes['two']}"))
+
+    def decided(notes: Any) -> Any:
+        return decides.invoke(f"{notes['one']} {notes['two']}")
+
+    chain: Any = both | RunnableLambda(decided)
     explainer = OfLangChain(chain, contains("Transfer"), source_kinds=["tools"], miner="exact")
     explanation = explainer.explain({"messages": [("user", "what is new?")]})
     wanted = frozenset({"inbox #1, item 1", "mailbox #1, item 1"})

@@ -46,8 +46,8 @@ def given_besides(
         if type(state) is dict:
             places[path] = state
         elif is_record(state):
-            kind = cast("Any", type(cast("object", state)))
-            fields: Any = cast("Any", getattr(kind, "model_fields", None)) or vars(cast("Any", state))
+            declared: Any = getattr(cast("Any", type(cast("object", state))), "model_fields", None)
+            fields: dict[str, Any] = declared or vars(cast("object", state))
             whole |= {(*path, one): getattr(state, one) for one in fields_read(tool, path, fields)}
         else:
             whole[path] = state
@@ -93,7 +93,7 @@ def _noted_in(given: Any, path: Path, noted: NotedReads) -> Any:
         return ReadEntries(cast("dict[Any, Any]", given), noted, path)
     if _is_runtime(given) and type(given.state) is dict:
         own = copy(given)
-        state = cast("dict[Any, Any]", cast("Any", given).state)
+        state: Any = given.state
         object.__setattr__(own, "state", ReadEntries(state, noted, (*path, "state")))
         return own
     return given

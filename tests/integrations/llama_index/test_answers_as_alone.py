@@ -27,7 +27,8 @@ def _alone(application: Any, given: Any) -> str:
     if isinstance(application, BaseQueryEngine):
         return str(application.query(given))
     if isinstance(application, BaseChatEngine):
-        return str(application.chat(**(named or {"message": given})))
+        arguments: Any = named or {"message": given}
+        return str(application.chat(**arguments))
     if isinstance(application, Workflow):
         return asyncio.run(_run(application, named, given))
     if not _needed(application):

@@ -70,7 +70,8 @@ def application(
     workflow = AgentWorkflow(agents=[agent], initial_state=state or {})
 
     async def app(question: str) -> str:
-        return str(await workflow.run(user_msg=question))
+        runs: Any = workflow
+        return str(await runs.run(user_msg=question))
 
     return app
 
