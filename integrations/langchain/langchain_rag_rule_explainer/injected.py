@@ -91,10 +91,11 @@ def _noting(kwargs: dict[str, Any]) -> dict[str, Any]:
 def _noted_in(given: Any, path: Path, noted: NotedReads) -> Any:
     if type(given) is dict:
         return ReadEntries(cast("dict[Any, Any]", given), noted, path)
-    if _is_runtime(given) and type(given.state) is dict:
+    state: object = given.state if _is_runtime(given) else None
+    if type(state) is dict:
         own = copy(given)
-        state: Any = given.state
-        object.__setattr__(own, "state", ReadEntries(state, noted, (*path, "state")))
+        entries = ReadEntries(cast("dict[Any, Any]", state), noted, (*path, "state"))
+        object.__setattr__(own, "state", entries)
         return own
     return given
 
