@@ -178,7 +178,7 @@ def _readers(chain: Sequence[Any]) -> Iterator[tuple[CodeType, Mapping[str, Any]
     for each in gc.get_referrers(*closures) if closures else ():
         if isinstance(each, FunctionType) and is_users(str(each.__module__)):
             cells = zip(own_code(each).co_freevars, each.__closure__ or (), strict=False)
-            yield own_code(each), {name: cell.cell_contents for name, cell in cells if is_filled(cell)}
+            yield own_code(each), {name: cell.cell_contents for name, cell in cells if has_value(cell)}
 
 
 def _running() -> Iterator[FrameType | None]:
@@ -192,7 +192,7 @@ def _running() -> Iterator[FrameType | None]:
 def _held(thing: Any) -> tuple[Any, ...] | None:
     """Returns what an object holds, in order; None if it is none whose content counts."""
     try:
-        return _leading_to(thing) if isinstance(thing, _LEADING) else content_of(thing)
+        return _leading_to(thing) if isinstance(thing, _LEADING) else data_held(thing)
     except Exception:  # the user's own collections and properties may raise any error
         return None
 
@@ -200,7 +200,7 @@ def _held(thing: Any) -> tuple[Any, ...] | None:
 def _leading_to(thing: Any) -> tuple[Any, ...]:
     """Returns what a function, a method, a partial, or a variable leads to."""
     if isinstance(thing, CellType):
-        return (thing.cell_contents,) if is_filled(thing) else ()
+        return (thing.cell_contents,) if has_value(thing) else ()
     if isinstance(thing, ContextVar):
         return (cast("ContextVar[Any]", thing).get(None),)
     if isinstance(thing, MethodType):
@@ -214,7 +214,7 @@ def _leading_to(thing: Any) -> tuple[Any, ...]:
     return thing.func, *thing.args, *thing.keywords.values()
 
 
-def content_of(thing: Any) -> tuple[Any, ...] | None:
+def data_held(thing: Any) -> tuple[Any, ...] | None:
     """Returns what data holds: a collection, a record, or an object of the user's. Of entries and
     attributes, the names are between the values. None for any other object."""
     if isinstance(thing, Mapping):
@@ -224,14 +224,14 @@ def content_of(thing: Any) -> tuple[Any, ...] | None:
     if isinstance(thing, bytearray):
         return (bytes(thing),)
     kind = cast("type[Any]", type(thing))
-    if isinstance(thing, type) or not (is_record(thing) or is_users(kind.__module__)):
+    if isinstance(thing, type) or not (is_data_record(thing) or is_users(kind.__module__)):
         return None
     fields: Any = getattr(kind, "__dataclass_fields__", {})
     held = held_by(thing) or {**getattr(thing, "__dict__", {})}
     return _entries({name: getattr(thing, name, None) for name in fields} | held)
 
 
-def is_record(thing: object) -> bool:
+def is_data_record(thing: object) -> bool:
     """Returns True iff an object is one of a dataclass, or of a model of pydantic."""
     kind: Any = type(thing)
     return bool(getattr(kind, "__dataclass_fields__", {})) or hasattr(kind, "model_fields")
@@ -255,9 +255,9 @@ def _is_equal(one: Any, other: Any) -> bool:
         return False
 
 
-def is_filled(cell: CellType) -> bool:
+def has_value(cell: CellType) -> bool:
     """Returns True iff an enclosed variable has a value already."""
     try:
-        return cell.cell_contents is not is_filled
+        return cell.cell_contents is not has_value
     except ValueError:  # the variable has no value yet
         return False

@@ -1,4 +1,4 @@
-"""This module makes values of two runs comparable."""
+"""This module makes values of two runs comparable_value."""
 
 from collections import deque
 from collections.abc import Mapping, Set
@@ -8,7 +8,7 @@ from types import CodeType
 from typing import Any, NamedTuple, cast
 
 from .call_keys import SAID
-from .changed_in_place import content_of
+from .changed_in_place import data_held
 from .requests.volatile import Steady
 from .rewinding.of_sqlite import state_of_rows
 
@@ -32,7 +32,7 @@ class Unreadable:
     """An ``Unreadable`` is in place of a value that cannot be compared. It equals no other."""
 
 
-def comparable(value: object) -> Any:
+def comparable_value(value: object) -> Any:
     """Returns the content of a value, which is equal for values that code cannot tell apart, whichever
     run has made them. The content of an object that is no data is unknown, so only its class counts."""
     try:
@@ -42,8 +42,8 @@ def comparable(value: object) -> Any:
 
 
 def are_same(one: Any, other: Any) -> bool:
-    """Returns True iff what ``comparable`` returned for two values is equal, but for ids and times, which
-    differ in each run."""
+    """Returns True iff what ``comparable_value`` returned for two values is equal, but for ids and times,
+    which differ in each run."""
     return bool(one == other) or bool(_steady(one) == _steady(other))
 
 
@@ -55,7 +55,7 @@ def _comparable(value: Any, above: list[int], left: list[int]) -> Any:
         return kind, _rows(value) if isinstance(value, Connection) else repr(value)
     if id(value) in above:
         return "again", len(above) - above.index(id(value))
-    content = content_of(value)
+    content = data_held(value)
     named = f"{kind.__module__}.{kind.__qualname__}"
     if content is None:
         return Opaque(named)

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 from typing_extensions import override
 
-from .comparable import comparable
+from .comparable import comparable_value
 
-Path: TypeAlias = tuple[Hashable, ...]
-"""A ``Path`` says what was read: the names that lead to it."""
+ReadPath: TypeAlias = tuple[Hashable, ...]
+"""A ``ReadPath`` says what was read: the names that lead to it."""
 KEYS = "the keys"
 """The end of the path of all keys of a dict."""
-ABSENT = "there is no such value"
+MISSING_VALUE = "there is no such value"
 """This text is in place of the value at a path where there is none."""
 
 
@@ -26,13 +26,13 @@ ABSENT = "there is no such value"
 class NotedReads:
     """A ``NotedReads`` holds what one call of a tool has read, by its path, as it was at that time."""
 
-    found: dict[Path, Any] = field(default_factory=dict[Path, Any])
+    found: dict[ReadPath, Any] = field(default_factory=dict[ReadPath, Any])
 
-    def note(self, path: Path, value: object) -> None:
+    def note(self, path: ReadPath, value: object) -> None:
         """Records that the tool has read a value. Only the first read of a path counts, because the tool
         itself may have changed it since."""
         if path not in self.found:
-            self.found[path] = comparable(value)
+            self.found[path] = comparable_value(value)
 
 
 reads_in_use: ContextVar[NotedReads | None] = ContextVar("rag_rule_reads", default=None)
@@ -46,20 +46,22 @@ class GivenToTool:
     raises a LookupError if there is none, and any other error if it cannot be read."""
 
     values: object = None
-    whole: Mapping[Path, Any] = field(default_factory=dict[Path, Any])
-    look: Callable[[Path], object] = field(default_factory=lambda: dict[Path, object]().__getitem__)
+    whole: Mapping[ReadPath, Any] = field(default_factory=dict[ReadPath, Any])
+    look: Callable[[ReadPath], object] = field(
+        default_factory=lambda: dict[ReadPath, object]().__getitem__
+    )
 
-    def now(self, path: Path) -> object:
-        """Returns the value at a path, ``ABSENT`` if there is none."""
+    def now(self, path: ReadPath) -> object:
+        """Returns the value at a path, ``MISSING_VALUE`` if there is none."""
         if path in self.whole:
             return self.whole[path]
         try:
             return self.look(path)
         except LookupError:
-            return ABSENT
+            return MISSING_VALUE
 
 
-def value_in(entries: Mapping[Any, Any], key: Any) -> object:
+def value_at_key(entries: Mapping[Any, Any], key: Any) -> object:
     """Returns the value that ``ReadEntries`` notes for a key, or for ``KEYS``."""
     return sorted(map(repr, entries)) if key is KEYS else entries[key]
 
@@ -68,14 +70,14 @@ class ReadEntries(dict[Any, Any]):
     """A ``ReadEntries`` equals a dict, and notes which entries code reads. Setting or deleting an entry
     sets or deletes that of the dict too."""
 
-    def __init__(self, own: dict[Any, Any], noted: NotedReads, path: Path) -> None:
+    def __init__(self, own: dict[Any, Any], noted: NotedReads, path: ReadPath) -> None:
         super().__init__(own)
         self._own = own
         self._noted = noted
         self._path = path
 
     def _note(self, key: Any) -> None:
-        value = super().get(key, ABSENT)
+        value = super().get(key, MISSING_VALUE)
         self._noted.note((*self._path, key), value)
 
     def _note_keys(self) -> None:

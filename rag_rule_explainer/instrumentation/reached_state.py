@@ -15,10 +15,10 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from ..probing.whose import is_named_as_ours, is_users
-from .changed_in_place import ADDING, is_filled, is_record
-from .comparable import comparable
+from .changed_in_place import ADDING, has_value, is_data_record
+from .comparable import comparable_value
 from .copies.guarded_code import own_code
-from .noted_reads import Path
+from .noted_reads import ReadPath
 from .rewinding.values import held_by
 from .written_paths import path_content
 
@@ -41,8 +41,8 @@ Holder: TypeAlias = Hashable
 
 
 class Reached(NamedTuple):
-    """A ``Reached`` is one value that code reaches. ``content``: what ``comparable`` returns for it;
-    ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if the
+    """A ``Reached`` is one value that code reaches. ``content``: what ``comparable_value`` returns for
+    it; ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if the
     code may read it; ``is_coarse``: True for a file, and for an object of a library, of which
     it may read any part."""
 
@@ -60,7 +60,7 @@ class _Names(NamedTuple):
         return _Names(self.named | other.named, self.read | other.read)
 
 
-def reached_state(tool: object, kept: list[object], begun: float) -> dict[Path, Reached]:
+def reached_state(tool: object, kept: list[object], begun: float) -> dict[ReadPath, Reached]:
     """Returns the values that the code of a tool reaches, by the names that lead to them. ``tool``: the
     tool, or its function; ``kept``: gets the holders, so that no later object gets the id of one;
     ``begun``: the time at which the baseline began."""
@@ -82,7 +82,7 @@ class _Walk:
         self.known = known
         self.begun = begun
         self.names = known
-        self.values = dict[Path, Reached]()
+        self.values = dict[ReadPath, Reached]()
         self.kept = list[object]()
         self._seen = set[tuple[int, bool]]()
 
@@ -101,7 +101,7 @@ class _Walk:
         if kinds:
             self._attributes(tool, ("self",))
 
-    def _visit(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
+    def _visit(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:
         if _is_data(value) and not is_users(type(value).__module__):
             self._note(value, path, holders, is_read=is_read)
             return
@@ -128,7 +128,7 @@ class _Walk:
         else:
             self._object(value, path, holders, is_read=is_read)
 
-    def _object(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
+    def _object(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:
         is_own = is_users(
             str(value.__name__ if isinstance(value, ModuleType) else type(value).__module__)
         )
@@ -137,22 +137,22 @@ class _Walk:
         wrapped = getattr(value, "__wrapped__", None)
         if isinstance(wrapped, FunctionType):
             self._visit(wrapped, path, (), is_read=True)
-        elif is_own or (is_record(value) and not hasattr(value, "invoke")):
+        elif is_own or (is_data_record(value) and not hasattr(value, "invoke")):
             self._attributes(value, path)
         if is_own and not _is_data(value):
             return
         if isinstance(value, (*_DATA, PurePath, Connection)) or (
-            is_record(value) and not hasattr(value, "invoke")
+            is_data_record(value) and not hasattr(value, "invoke")
         ):
             self._note(value, path, holders, is_read=is_read)
 
-    def _function(self, function: FunctionType, path: Path) -> None:
+    def _function(self, function: FunctionType, path: ReadPath) -> None:
         module = str(function.__globals__.get("__name__"))
         if not is_users(module) or is_named_as_ours(module):
             self._visit(vars(function).get("__wrapped__"), path, (), is_read=True)
             # A function of a framework may enclose one of the user's.
             for each in function.__closure__ or ():
-                if is_filled(each) and isinstance(each.cell_contents, (FunctionType, MethodType)):
+                if has_value(each) and isinstance(each.cell_contents, (FunctionType, MethodType)):
                     self._visit(each.cell_contents, (*path, "inner"), (), is_read=True)
             return
         code = own_code(function)
@@ -160,7 +160,7 @@ class _Walk:
         self.names |= names
         where = (*path[:1], function.__qualname__)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
-            if is_filled(cell):
+            if has_value(cell):
                 self.kept.append(cell)
                 read, holder = name in names.read, (id(cell),)
                 self._visit(cell.cell_contents, (*where, name), holder, is_read=read)
@@ -171,7 +171,7 @@ class _Walk:
         for place, each in enumerate((*defaults, vars(function).get("__wrapped__"))):
             self._visit(each, (*where, place), (), is_read=True)
 
-    def _attributes(self, value: Any, path: Path) -> None:
+    def _attributes(self, value: Any, path: ReadPath) -> None:
         for name, each in _held(value).items():
             if name in self.known.named:
                 read, holder = name in self.known.read, ((id(value), name),)
@@ -188,13 +188,13 @@ class _Walk:
                     read, holder = name in self.known.read, ((id(owner), name),)
                     self._visit(each, (*path, name), holder, is_read=read)
 
-    def _note(self, value: Any, path: Path, holders: tuple[Holder, ...], *, is_read: bool) -> None:
+    def _note(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:
         if path in self.values and self.values[path].is_read:
             return
         own = (id(value),) if _is_mutable(value) else ()
         self.kept.append(value)
         of_path = path_content(value, self.begun)
-        content = comparable(value) if of_path is None else of_path
+        content = comparable_value(value) if of_path is None else of_path
         is_coarse = of_path is not None or not (_is_data(value) or isinstance(value, Connection))
         self.values[path] = Reached(content, (*holders, *own), is_read, is_coarse)
 

@@ -13,15 +13,15 @@ from time import time
 from typing import Any, NamedTuple
 
 from .comparable import Opaque, Unreadable, are_same
-from .noted_reads import GivenToTool, NotedReads, Path
+from .noted_reads import GivenToTool, NotedReads, ReadPath
 from .reached_state import Holder, Reached, reached_state
 
 _NONE = Reached(None, (), is_read=False)
 """This value is in place of a variable that does not exist."""
 
 
-class Write(NamedTuple):
-    """A ``Write`` is a call of a tool that changed a variable. ``at``: the moment of the call."""
+class ToolWrite(NamedTuple):
+    """A ``ToolWrite`` is a call of a tool that changed a variable. ``at``: the moment of the call."""
 
     at: int
     key: str
@@ -35,7 +35,7 @@ class CallInputs:
 
     tool: object
     reads: NotedReads
-    state: Mapping[Path, Reached]
+    state: Mapping[ReadPath, Reached]
 
 
 @dataclass(slots=True, eq=False)
@@ -45,7 +45,7 @@ class _Variable:
 
     first: Any
     last: Any
-    writes: set[Write] = field(default_factory=set[Write])
+    writes: set[ToolWrite] = field(default_factory=set[ToolWrite])
 
 
 @dataclass(slots=True, eq=False)
@@ -70,7 +70,7 @@ class ToolInputs:
                     self._variables.setdefault(holder, _Variable(each.content, each.content))
         return inputs
 
-    def end(self, inputs: CallInputs, write: Write) -> None:
+    def end(self, inputs: CallInputs, write: ToolWrite) -> None:
         """Records what a call could read, and which variables have changed since it began."""
         after = reached_state(inputs.tool, self._kept, self._begun)
         with self._guard:
@@ -133,7 +133,7 @@ def _is_of_tools(variable: _Variable, now: Reached, running: Collection[str]) ->
     return any(are_same(now.content, each) for each in (variable.first, variable.last))
 
 
-def _reads_same(given: GivenToTool, path: Path, content: Any) -> bool:
+def _reads_same(given: GivenToTool, path: ReadPath, content: Any) -> bool:
     try:
         now = NotedReads()
         now.note(path, given.now(path))
@@ -143,8 +143,8 @@ def _reads_same(given: GivenToTool, path: Path, content: Any) -> bool:
 
 
 def _paths(
-    one: Mapping[Path, Reached], other: Mapping[Path, Reached]
-) -> Iterator[tuple[Path, tuple[Reached, Reached]]]:
+    one: Mapping[ReadPath, Reached], other: Mapping[ReadPath, Reached]
+) -> Iterator[tuple[ReadPath, tuple[Reached, Reached]]]:
     for path in {**one, **other}:
         yield path, (one.get(path, _NONE), other.get(path, _NONE))
 
@@ -162,6 +162,6 @@ def _changed(before: Reached, after: Reached) -> Collection[Holder]:
     return {*before.holders, *after.holders} if is_changed else ()
 
 
-def _said(path: Path) -> str:
+def _said(path: ReadPath) -> str:
     last = f"{str(path[-1])!r}"
     return last if len(path) == 1 else f"{last} of {path[0]}"

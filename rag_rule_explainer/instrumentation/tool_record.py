@@ -15,9 +15,9 @@ from .requests.exchanges import moment
 from .tool_inputs import CallInputs, ToolInputs
 
 
-class Before(NamedTuple):
-    """A ``Before`` is what a tool reaches before it runs: what it may read, and what it may change in
-    place."""
+class RecordedBefore(NamedTuple):
+    """A ``RecordedBefore`` is what a tool reaches before it runs: what it may read, and what it may
+    change in place."""
 
     inputs: CallInputs
     places: BeforeCall
@@ -83,12 +83,12 @@ class ToolRecord:
         number = self._numbers[at] = self.tools.note(name, tool)
         return self.keys.of(name, (number, given))
 
-    def reached(self, given: GivenToTool, tool: object) -> Before | None:
+    def reached(self, given: GivenToTool, tool: object) -> RecordedBefore | None:
         """Returns what a tool that is about to run may read, and change in place; None if tools run in
         replays."""
         if self.held is None:
             return None
-        return Before(self.inputs.begin(tool, given), BeforeCall(given.values, tool, self.held))
+        return RecordedBefore(self.inputs.begin(tool, given), BeforeCall(given.values, tool, self.held))
 
     def note_retrieving(self, at: int) -> None:
         """Records that the tool that was called at this moment retrieves, and those that called it."""

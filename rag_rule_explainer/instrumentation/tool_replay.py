@@ -21,8 +21,8 @@ from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL
 from .noted_reads import GivenToTool, reads_in_use
 from .shared_state.reaching import FRAMEWORKS
-from .tool_inputs import Write
-from .tool_record import Before, ToolRecord
+from .tool_inputs import ToolWrite
+from .tool_record import RecordedBefore, ToolRecord
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """The treatment of a tool call that the baseline did not make: "unknown" ends the replay, "live" runs the
@@ -194,7 +194,7 @@ class UsedTool:
     replay: ToolReplay | None = None
     at: int = 0
     is_own: bool = True
-    reaching: Before | None = None
+    reaching: RecordedBefore | None = None
 
     def noted(self, result: Any) -> Any:
         """Records the result of a tool that ran. Returns the result that the application gets; in a
@@ -232,7 +232,7 @@ class UsedTool:
 
     def _note_inputs(self) -> None:
         if self.record is not None and self.call is not None and self.reaching is not None:
-            self.record.inputs.end(self.reaching.inputs, Write(self.at, self.key, self.call.name))
+            self.record.inputs.end(self.reaching.inputs, ToolWrite(self.at, self.key, self.call.name))
 
 
 def _has_not_begun(error: Exception) -> bool:

@@ -10,17 +10,17 @@ from typing import Any, cast
 
 from langchain_core.runnables.config import ensure_config
 
-from rag_rule_explainer.instrumentation.changed_in_place import is_record
+from rag_rule_explainer.instrumentation.changed_in_place import is_data_record
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.field_reads import fields_read
 from rag_rule_explainer.instrumentation.noted_reads import (
     GivenToTool,
     NotedReads,
-    Path,
     ReadEntries,
+    ReadPath,
     reads_in_use,
-    value_in,
+    value_at_key,
 )
 
 _OWN = frozenset({"callbacks", "run_manager", "config", "tool_call_id", "store"})
@@ -37,7 +37,7 @@ def given_besides(
     ``kwargs``: the keyword arguments of ``run``."""
     by_model = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else given
     injected = {name: each for name, each in given.items() if name not in by_model and name not in _OWN}
-    places, whole = dict[Path, Any](), dict[Path, Any]()
+    places, whole = dict[ReadPath, Any](), dict[ReadPath, Any]()
     for name, each in injected.items():
         path: tuple[str, ...] = (name, "state") if _is_runtime(each) else (name,)
         state: Any = each.state if _is_runtime(each) else each
@@ -45,19 +45,19 @@ def given_besides(
             whole[name, "context"] = each.context
         if type(state) is dict:
             places[path] = state
-        elif is_record(state):
+        elif is_data_record(state):
             declared: Any = getattr(cast("Any", type(cast("object", state))), "model_fields", None)
             fields: dict[str, Any] = declared or vars(cast("object", state))
             whole |= {(*path, one): getattr(state, one) for one in fields_read(tool, path, fields)}
         else:
             whole[path] = state
 
-    def look(path: Path) -> object:
+    def look(path: ReadPath) -> object:
         if path[0] == _CHANNEL:
             return _channels(kwargs)(*cast("Any", path[1:]))
         if path[0] == _STORE:
             return _asked(given, cast("Any", path[1]))
-        return value_in(places[path[:-1]], path[-1])
+        return value_at_key(places[path[:-1]], path[-1])
 
     return GivenToTool(list(given.values()), whole, look)
 
@@ -88,7 +88,7 @@ def _noting(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {name: _noted_in(each, (name,), noted) for name, each in kwargs.items()}
 
 
-def _noted_in(given: Any, path: Path, noted: NotedReads) -> Any:
+def _noted_in(given: Any, path: ReadPath, noted: NotedReads) -> Any:
     if type(given) is dict:
         return ReadEntries(cast("dict[Any, Any]", given), noted, path)
     state: object = given.state if _is_runtime(given) else None

@@ -8,7 +8,12 @@ from typing import Any
 
 from rag_rule_explainer.instrumentation.baseline_retries import without_loop
 from rag_rule_explainer.instrumentation.copies.patching import Interception
-from rag_rule_explainer.instrumentation.noted_reads import ABSENT, GivenToTool, Path, reads_in_use
+from rag_rule_explainer.instrumentation.noted_reads import (
+    MISSING_VALUE,
+    GivenToTool,
+    ReadPath,
+    reads_in_use,
+)
 
 _STORE = "the state of the context"
 _ALL = ""
@@ -18,13 +23,13 @@ _ALL = ""
 def given_besides(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GivenToTool:
     """Returns what a tool is called with, among it the context of the workflow."""
 
-    def look(path: Path) -> object:
+    def look(path: ReadPath) -> object:
         if path[0] != _STORE:
             raise LookupError
         store: Any = _store_in((*args, *kwargs.values()))
         if path[1] == _ALL:
             return _entries(without_loop(store.get_state()))
-        return without_loop(store.get(path[1], default=ABSENT))
+        return without_loop(store.get(path[1], default=MISSING_VALUE))
 
     return GivenToTool((args, kwargs), {}, look)
 
@@ -44,7 +49,7 @@ def _reading(name: str, method: Any) -> Any:
     async def get(store: Any, path: str, *args: Any, **kwargs: Any) -> Any:
         noted = reads_in_use.get()
         if noted is not None:
-            noted.note((_STORE, path), await method(store, path, default=ABSENT))
+            noted.note((_STORE, path), await method(store, path, default=MISSING_VALUE))
         return await method(store, path, *args, **kwargs)
 
     @wraps(method)

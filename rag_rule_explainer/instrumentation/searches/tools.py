@@ -118,16 +118,7 @@ def recording_calls(
     of its items, and a replay gives it item by item."""
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         return _recording_items(function, name, arguments_of, way, own)
-    signature = inspect.signature(function)
-
-    def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
-        given = partial(named_arguments, signature, args, kwargs, arguments_of)
-        run = participation()
-        if run is None:
-            return late_use(name, given, tool=own or function)
-        return run.use_tool(
-            name, given(), way=way, tool=own or function, given=GivenToTool((args, kwargs))
-        )
+    used_by = _use_of(function, name, arguments_of, way, own)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -154,6 +145,24 @@ def recording_calls(
             return _made(used.noted(result))
 
     return acall if inspect.iscoroutinefunction(function) else call
+
+
+def _use_of(
+    function: Any, name: str, arguments_of: ArgumentsOf, way: str, own: object
+) -> Callable[[tuple[Any, ...], dict[str, Any]], UsedTool | None]:
+    """Returns a function that notes a call with these arguments, and returns its ``UsedTool``; None if
+    the call is to run as it would without this package."""
+    signature = inspect.signature(function)
+
+    def used_by(args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
+        given = partial(named_arguments, signature, args, kwargs, arguments_of)
+        run = participation()
+        if run is None:
+            return late_use(name, given, tool=own or function)
+        noted = GivenToTool((args, kwargs))
+        return run.use_tool(name, given(), way=way, tool=own or function, given=noted)
+
+    return used_by
 
 
 def _recording_items(function: Any, name: str, arguments_of: ArgumentsOf, way: str, own: object) -> Any:
