@@ -42,9 +42,9 @@ Holder: TypeAlias = Hashable
 
 class Reached(NamedTuple):
     """A ``Reached`` is one value that code reaches. ``content``: what ``comparable_value`` returns for
-    it; ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if the
-    code may read it; ``is_coarse``: True for a file, and for an object of a library, of which
-    it may read any part."""
+    it; ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if
+    the code may read it; ``is_coarse``: True for a file, and for an object of a library, of which it may
+    read any part."""
 
     content: Any
     holders: tuple[Holder, ...]
