@@ -5,13 +5,14 @@ A tool that does not run in a replay would have read the same there, if all that
 is the same.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from typing_extensions import override
 
+from ..tool_calls import ToolCall
 from .comparable import comparable_value
 
 ReadPath: TypeAlias = tuple[Hashable, ...]
@@ -39,17 +40,32 @@ reads_in_use: ContextVar[NotedReads | None] = ContextVar("rag_rule_reads", defau
 """The ``NotedReads`` of the tool that runs in this context; None if what it reads does not matter."""
 
 
+class AskingReply(NamedTuple):
+    """An ``AskingReply`` is the reply of a model that asked for a tool call. ``number``: the number of
+    replies so far; ``calls``: the names and the arguments of the calls of this reply, sorted."""
+
+    number: int = 0
+    calls: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, number: int, calls: Iterable[ToolCall]) -> "AskingReply":
+        """Returns the ``AskingReply`` with these calls."""
+        return cls(number, tuple(sorted((each.name, str(each.arguments)) for each in calls)))
+
+
 @dataclass(frozen=True, slots=True)
 class GivenToTool:
     """A ``GivenToTool`` is what a tool is called with. ``values``: all arguments. ``whole``: what the
     model did not give and what counts as read. ``look``: returns the value at a path that a tool read;
-    raises a LookupError if there is none, and any other error if it cannot be read."""
+    raises a LookupError if there is none, and any other error if it cannot be read. ``asked``: the reply
+    that asked for the call."""
 
     values: object = None
     whole: Mapping[ReadPath, Any] = field(default_factory=dict[ReadPath, Any])
     look: Callable[[ReadPath], object] = field(
         default_factory=lambda: dict[ReadPath, object]().__getitem__
     )
+    asked: AskingReply = field(default_factory=AskingReply)
 
     def now(self, path: ReadPath) -> object:
         """Returns the value at a path, ``MISSING_VALUE`` if there is none."""
@@ -100,7 +116,7 @@ class ReadEntries(dict[Any, Any]):
 
     @override
     def __contains__(self, key: object) -> bool:
-        self._note(key)
+        self._note_keys()
         return super().__contains__(key)
 
     def __bool__(self) -> bool:

@@ -147,9 +147,11 @@ class _Walk:
             self._note(value, path, holders, is_read=is_read)
 
     def _function(self, function: FunctionType, path: ReadPath) -> None:
-        module = str(function.__globals__.get("__name__"))
+        module, wrapped = str(function.__globals__.get("__name__")), vars(function).get("__wrapped__")
         if not is_users(module) or is_named_as_ours(module):
-            self._visit(vars(function).get("__wrapped__"), path, (), is_read=True)
+            # What this package or a framework puts around a function may differ from run to run.
+            if wrapped is not None:
+                self._visit(wrapped, path, (), is_read=True)
             # A function of a framework may enclose one of the user's.
             for each in function.__closure__ or ():
                 if has_value(each) and isinstance(each.cell_contents, (FunctionType, MethodType)):
@@ -168,7 +170,7 @@ class _Walk:
             holder = ((module, name),)
             self._visit(function.__globals__[name], (module, name), holder, is_read=name in names.read)
         defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-        for place, each in enumerate((*defaults, vars(function).get("__wrapped__"))):
+        for place, each in enumerate((*defaults, wrapped)):
             self._visit(each, (*where, place), (), is_read=True)
 
     def _attributes(self, value: Any, path: ReadPath) -> None:
@@ -234,6 +236,8 @@ def _only_changes(steps: list[dis.Instruction], place: int) -> bool:
     """Returns True iff the value that an instruction loads is only changed: an entry of it is set, or
     something is added to it."""
     step = steps[place]
+    if _adds_to_entry(steps, place):
+        return True
     before, after = steps[max(place - 1, 0)], steps[min(place + 1, len(steps) - 1)]
     second = steps[min(place + 2, len(steps) - 1)]
     if after.opname in ("LOAD_ATTR", "LOAD_METHOD") and after.argval in ADDING:
@@ -243,6 +247,17 @@ def _only_changes(steps: list[dis.Instruction], place: int) -> bool:
     if step.opname == "LOAD_ATTR" and before.opname in ("COPY", "DUP_TOP"):
         return _is_in_place(second)
     return step.opname in ("LOAD_DEREF", "LOAD_GLOBAL") and _is_in_place(second)
+
+
+def _adds_to_entry(steps: list[dis.Instruction], place: int) -> bool:
+    """Returns True iff the value that an instruction loads gets another value under one key, such as
+    ``counts[name] += 1``."""
+    doubling = [each.opname for each in steps[place + 2 : place + 4]]
+    if doubling[:1] != ["DUP_TOP_TWO"] and doubling != ["COPY", "COPY"]:
+        return False
+    rest = steps[place + 3 : place + 16]
+    added = next((number for number, each in enumerate(rest) if _is_in_place(each)), len(rest))
+    return any(each.opname == "STORE_SUBSCR" for each in rest[added : added + 4])
 
 
 def _is_in_place(step: dis.Instruction) -> bool:

@@ -1,7 +1,7 @@
 """This module stores what is known about one run of the application, while it runs and afterwards."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Thread
 from typing import Any
 
@@ -15,6 +15,7 @@ from .executed_calls import ExecutedCall, ResultSources, ToolOutcome
 from .isolation.acts import Acts
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
+from .noted_reads import AskingReply, GivenToTool
 from .recording.current import GoingOn
 from .recording.recorder import Recording
 from .requests.calls_of_run import CallsOfRun, MadeCall, UnrecordedTool
@@ -22,7 +23,7 @@ from .requests.exchanges import moment
 from .requests.tools_in_use import call_in_use, tools_in_use
 from .shared_state.temporaries import Shared
 from .source_kinds.asked_requests import PromptEditing
-from .tool_record import GivenToTool, ToolRecord
+from .tool_record import ToolRecord
 from .tool_replay import NewToolCall, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch
 
@@ -165,8 +166,10 @@ class Participation:
         to only count it. ``way``: the attribute by which ``tool`` is called; ``given``: with what."""
         self.tool_record.tools.made.settle()
         self.tool_calls += 1
-        call = ToolCall.written(name, arguments)
-        replies, within, now = len(self.watch.said), tools_in_use.get(), moment()
+        call, said = ToolCall.written(name, arguments), self.watch.said
+        asked = AskingReply.of(len(said), said[-1].called if said else ())
+        given = replace(given or GivenToTool(), asked=asked)
+        replies, within, now = len(said), tools_in_use.get(), moment()
         made = ExecutedCall(replies, call, within, now, identity or "", call_in_use.get())
         self.tools.update([] if name is None else [name])
         self.executed += [] if name is None else [made]
@@ -180,7 +183,7 @@ class Participation:
         if (replay := self.tool_replay) is None:
             self.tool_record.executed.append(made)
             key = self.tool_record.key_of(name, (way, arguments), tool, now)
-            reach = self.tool_record.reached(given or GivenToTool(), tool)
+            reach = self.tool_record.reached(given, tool)
             return UsedTool(call, self.tool_record, None, key, replies, within, at=now, reaching=reach)
         retrieves = replay.retrieves(name, tool, self.tool_record.tools.made)
         try:

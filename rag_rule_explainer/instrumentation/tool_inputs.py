@@ -13,7 +13,7 @@ from time import time
 from typing import Any, NamedTuple
 
 from .comparable import Opaque, Unreadable, are_same
-from .noted_reads import GivenToTool, NotedReads, ReadPath
+from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
 from .reached_state import Holder, Reached, reached_state
 
 _NONE = Reached(None, (), is_read=False)
@@ -31,11 +31,18 @@ class ToolWrite(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class CallInputs:
     """A ``CallInputs`` is what one call of the baseline could read. ``reads``: what it was given;
-    ``state``: what its code reaches; ``tool``: the tool, or its function."""
+    ``state``: what its code reaches; ``tool``: the tool, or its function; ``asked``: the reply that asked
+    for it."""
 
     tool: object
     reads: NotedReads
     state: Mapping[ReadPath, Reached]
+    asked: AskingReply
+
+
+class _Time(NamedTuple):
+    at: int
+    reply: int
 
 
 @dataclass(slots=True, eq=False)
@@ -53,7 +60,7 @@ class ToolInputs:
     """A ``ToolInputs`` records the ``CallInputs`` of a baseline. Thread-safe."""
 
     _calls: dict[int, CallInputs] = field(default_factory=dict[int, CallInputs])
-    _times: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    _times: dict[str, list[_Time]] = field(default_factory=dict[str, list[_Time]])
     _variables: dict[Holder, _Variable] = field(default_factory=dict[Holder, _Variable])
     _kept: list[object] = field(default_factory=list[object])
     _begun: float = field(default_factory=time)
@@ -61,7 +68,8 @@ class ToolInputs:
 
     def begin(self, tool: object, given: GivenToTool) -> CallInputs:
         """Returns what a call that begins could read."""
-        inputs = CallInputs(tool, NotedReads(), reached_state(tool, self._kept, self._begun))
+        state = reached_state(tool, self._kept, self._begun)
+        inputs = CallInputs(tool, NotedReads(), state, given.asked)
         for path, value in given.whole.items():
             inputs.reads.note(path, value)
         with self._guard:
@@ -75,7 +83,7 @@ class ToolInputs:
         after = reached_state(inputs.tool, self._kept, self._begun)
         with self._guard:
             self._calls[write.at] = inputs
-            self._times.setdefault(write.key, []).append(write.at)
+            self._times.setdefault(write.key, []).append(_Time(write.at, inputs.asked.number))
             for _, (before, now) in _paths(inputs.state, after):
                 for holder in _changed(before, now):
                     known = self._variables.setdefault(holder, _Variable(before.content, now.content))
@@ -96,6 +104,7 @@ class ToolInputs:
         inputs = self._calls.get(at)
         if inputs is None:
             return ""
+        is_same_reply = bool(inputs.asked.calls) and given.asked.calls == inputs.asked.calls
         for path, content in inputs.reads.found.items():
             if not _reads_same(given, path, content):
                 return _said(path)
@@ -105,7 +114,10 @@ class ToolInputs:
             changed = self._changed_by_others((*before.holders, *now.holders), running)
             if changed and (before.is_coarse or now.is_coarse):
                 continue  # nothing shows that the tool reads the part that another tool has changed
-            is_same = self._is_as_made(changed, at, made) if changed else _are_same(before, now)
+            if changed:
+                is_same = self._is_as_made(changed, _Time(at, inputs.asked.number), made, is_same_reply)
+            else:
+                is_same = are_same(before.content, now.content)
             if not is_same or not all(_is_of_tools(each, now, running) for each in changed):
                 return _said(path)
         return ""
@@ -118,11 +130,20 @@ class ToolInputs:
             known = [self._variables[each] for each in holders if each in self._variables]
         return [each for each in known if any(write.name not in running for write in each.writes)]
 
-    def _is_as_made(self, variables: Collection[_Variable], at: int, made: Mapping[str, int]) -> bool:
+    def _is_as_made(
+        self, variables: Collection[_Variable], time: _Time, made: Mapping[str, int], is_same_reply: bool
+    ) -> bool:
         """Returns True iff a replay has made the same calls that changed the variables as the baseline
-        before the moment ``at``."""
-        keys = {write.key for each in variables for write in each.writes}
-        return all(made.get(each, 0) == sum(one < at for one in self._times[each]) for each in keys)
+        before ``time``. Calls of one reply may be made at once, in any order. So if the replay's reply
+        has the same calls (``is_same_reply``), it does not matter which of them have been made."""
+        for key in {write.key for each in variables for write in each.writes}:
+            earlier = sum(each.at < time.at for each in self._times[key])
+            least = sum(each.reply < time.reply for each in self._times[key])
+            most = sum(each.reply <= time.reply for each in self._times[key])
+            possible = range(least, most + 1) if is_same_reply else (earlier,)
+            if made.get(key, 0) not in possible:
+                return False
+        return True
 
 
 def _is_of_tools(variable: _Variable, now: Reached, running: Collection[str]) -> bool:
@@ -147,10 +168,6 @@ def _paths(
 ) -> Iterator[tuple[ReadPath, tuple[Reached, Reached]]]:
     for path in {**one, **other}:
         yield path, (one.get(path, _NONE), other.get(path, _NONE))
-
-
-def _are_same(one: Reached, other: Reached) -> bool:
-    return are_same(one.content, other.content)
 
 
 def _changed(before: Reached, after: Reached) -> Collection[Holder]:

@@ -1,6 +1,7 @@
 """Applications that remember, derive or loop: what is true of one, how explaining it may end."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -37,6 +38,16 @@ class Made:
     memory: Callable[[], Any] = nothing
     requests: Callable[[], int] = lambda: 0
     after: Callable[[], None] = nothing
+
+
+@contextmanager
+def built(build: Callable[[], Any]) -> Iterator[Any]:
+    """An application, and the end of what it leaves."""
+    made = build()
+    try:
+        yield made
+    finally:
+        getattr(made, "after", nothing)()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The first run of an explanation answers as the application does alone, whatever its shape."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from langchain_rag_rule_explainer import RuleExplainer
 from rag_rule_explainer.errors import RagRuleError
 from tests.integrations.known import BAD
 from tests.integrations.langchain.zoo import stateful, table
+from tests.integrations.stateful import built
 from tests.representing import some_of_each
 
 # LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through.
@@ -39,13 +41,10 @@ def _text(output: Any) -> str:
 )
 def test_the_first_run_answers_as_the_application_does_alone(shape: Any) -> None:
     for build in filter(None, (shape.build, getattr(shape, "way_out", None))):
-        made = build()
-        reads = made.parameters.get("answer_of", _text)
-        alone = reads(_alone(made))
-        made = build()
-        explainer: Any = RuleExplainer(made.application, BAD, **made.parameters)
-        try:
+        with built(build) as made:
+            alone = made.parameters.get("answer_of", _text)(_alone(made))
+        # A refusal says nothing of an answer.
+        with built(build) as made, suppress(RagRuleError):
+            explainer: Any = RuleExplainer(made.application, BAD, **made.parameters)
             explanation = explainer.explain(made.given, made.config)
-        except RagRuleError:
-            continue  # which says nothing of an answer
-        assert explanation.baseline.text.strip() == alone.strip()
+            assert explanation.baseline.text.strip() == alone.strip()

@@ -240,5 +240,9 @@ def test_a_condition_about_text_warns_where_documents_are_the_sources() -> None:
 
 
 def test_a_safe_tool_that_was_not_called_is_told() -> None:
-    explanation = explained(Counter(), {}, safe_tools=["payy"])
-    assert any("safe_tools names 'payy'" in each and "'pay'?" in each for each in explanation.notes)
+    ran = Counter[str]()
+    with pytest.raises(InvalidInput, match=r"safe_tools names 'payy'.*did you mean 'pay'\?"):
+        explained(ran, {}, safe_tools=["payy"])
+    assert max(ran.values()) == 1
+    explanation = explained(Counter(), {}, safe_tools=["refund"])
+    assert any("safe_tools names 'refund'" in each for each in explanation.notes)

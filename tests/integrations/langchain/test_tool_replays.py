@@ -265,7 +265,7 @@ class TestOddTools:
             tool_call_id: Annotated[str, InjectedToolCallId],
         ) -> Any:
             """Pay."""
-            ran["pay"] += len(state["messages"]) > 0
+            ran["pay"] += "messages" in state
             message = ToolMessage(f"receipt {ran['pay']} of {to}", tool_call_id=tool_call_id, name="pay")
             return Command(update={"messages": [message]})
 
