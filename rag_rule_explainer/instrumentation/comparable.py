@@ -1,4 +1,4 @@
-"""This module makes values of two runs comparable_value."""
+"""This module makes values of two runs comparable."""
 
 from collections import deque
 from collections.abc import Mapping, Set
@@ -28,6 +28,18 @@ class Opaque(NamedTuple):
     kind: str
 
 
+class Large(NamedTuple):
+    """A ``Large`` is in place of a value that is too large to be compared. The same object with as many
+    parts is equal. ``identity``: the id of the object; ``size``: the number of its parts."""
+
+    identity: int
+    size: int
+
+
+class _TooLarge(Exception):
+    pass
+
+
 class Unreadable:
     """An ``Unreadable`` is in place of a value that cannot be compared. It equals no other."""
 
@@ -37,6 +49,8 @@ def comparable_value(value: object) -> Any:
     run has made them. The content of an object that is no data is unknown, so only its class counts."""
     try:
         return _comparable(value, [], [_MOST])
+    except _TooLarge:
+        return Large(id(value), len(data_held(value) or ()))
     except Exception:  # the user's own collections and properties may raise any error
         return Unreadable()
 
@@ -61,7 +75,7 @@ def _comparable(value: Any, above: list[int], left: list[int]) -> Any:
         return Opaque(named)
     left[0] -= len(content) + 1
     if left[0] < 0:
-        return Unreadable()
+        raise _TooLarge
     return named, _inside(value, [_comparable(each, [*above, id(value)], left) for each in content])
 
 

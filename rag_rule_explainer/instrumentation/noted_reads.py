@@ -84,20 +84,30 @@ def value_at_key(entries: Mapping[Any, Any], key: Any) -> object:
 
 class ReadEntries(dict[Any, Any]):
     """A ``ReadEntries`` equals a dict, and notes which entries code reads. Setting or deleting an entry
-    sets or deletes that of the dict too."""
+    sets or deletes that of the dict too. ``is_left_out``: returns True for keys that are not noted."""
 
-    def __init__(self, own: dict[Any, Any], noted: NotedReads, path: ReadPath) -> None:
+    def __init__(
+        self,
+        own: dict[Any, Any],
+        noted: NotedReads,
+        path: ReadPath,
+        is_left_out: Callable[[Any], bool] = lambda _: False,
+    ) -> None:
         super().__init__(own)
+        self._is_left_out = is_left_out
         self._own = own
         self._noted = noted
         self._path = path
 
     def _note(self, key: Any) -> None:
+        if self._is_left_out(key):
+            return
         value = super().get(key, MISSING_VALUE)
         self._noted.note((*self._path, key), value)
 
     def _note_keys(self) -> None:
-        self._noted.note((*self._path, KEYS), sorted(map(repr, super().keys())))
+        names = (repr(each) for each in self._own if not self._is_left_out(each))
+        self._noted.note((*self._path, KEYS), sorted(names))
 
     def _note_all(self) -> None:
         self._note_keys()

@@ -37,6 +37,7 @@ _CALLED = frozenset(
 _WORK = frozenset({"_run", "_arun", "call", "acall", "__call__"})
 """The methods by which frameworks run a tool."""
 _OF_NAMES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
+_BY_ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
 Holder: TypeAlias = Hashable
 
 
@@ -53,11 +54,15 @@ class Reached(NamedTuple):
 
 
 class _Names(NamedTuple):
+    """The names in code: all; those that it reads; and those that it uses otherwise than by an attribute,
+    as in ``f"{session}"`` or ``asdict(session)``, so that it may read all of the object."""
+
     named: frozenset[str] = frozenset()
     read: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
 
     def __or__(self, other: "_Names") -> "_Names":
-        return _Names(self.named | other.named, self.read | other.read)
+        return _Names(self.named | other.named, self.read | other.read, self.whole | other.whole)
 
 
 def reached_state(tool: object, kept: list[object], begun: float) -> dict[ReadPath, Reached]:
@@ -174,9 +179,10 @@ class _Walk:
             self._visit(each, (*where, place), (), is_read=True)
 
     def _attributes(self, value: Any, path: ReadPath) -> None:
+        is_whole = not isinstance(value, ModuleType) and not self.known.whole.isdisjoint(path)
         for name, each in _held(value).items():
-            if name in self.known.named:
-                read, holder = name in self.known.read, ((id(value), name),)
+            if is_whole or name in self.known.named:
+                read, holder = is_whole or name in self.known.read, ((id(value), name),)
                 self._visit(each, (*path, name), holder, is_read=read)
         if isinstance(value, ModuleType):
             return
@@ -218,11 +224,13 @@ def _held(value: Any) -> Mapping[str, Any]:
 @lru_cache(maxsize=2_048)
 def _names_in(code: CodeType) -> _Names:
     steps = list(dis.get_instructions(code))
-    named, read = {*code.co_names, *code.co_freevars}, set[str]()
+    named, read, whole = {*code.co_names, *code.co_freevars}, set[str](), set[str]()
     for place, step in enumerate(steps):
         if step.opname in _OF_NAMES and not _only_changes(steps, place):
             read.add(str(step.argval))
-    found = _Names(frozenset(named), frozenset(read))
+            after = steps[min(place + 1, len(steps) - 1)]
+            whole |= set() if after.opname in _BY_ATTRIBUTE else {str(step.argval)}
+    found = _Names(frozenset(named), frozenset(read), frozenset(whole))
     for each in _inner(code):
         found |= _names_in(each)
     return found

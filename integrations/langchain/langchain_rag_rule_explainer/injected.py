@@ -25,6 +25,8 @@ from rag_rule_explainer.instrumentation.noted_reads import (
 
 _OWN = frozenset({"callbacks", "run_manager", "config", "tool_call_id", "store"})
 """The names of arguments that belong to the call, or whose reads are noted elsewhere."""
+_OF_CONFIG = ("configurable", "metadata")
+"""The entries of a configuration in which an application may keep values of its own."""
 _READ = "__pregel_read"
 """The entry of LangGraph's configuration by which code reads the state of a graph."""
 _CHANNEL, _STORE = "the state of the graph", "the store"
@@ -37,7 +39,8 @@ def given_besides(
     ``kwargs``: the keyword arguments of ``run``."""
     by_model = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else given
     injected = {name: each for name, each in given.items() if name not in by_model and name not in _OWN}
-    places, whole = dict[ReadPath, Any](), dict[ReadPath, Any]()
+    whole, places = dict[ReadPath, Any](), _places_of_config(kwargs)
+    places |= {(name,): each for name, each in given.items() if type(each) is dict}
     for name, each in injected.items():
         path: tuple[str, ...] = (name, "state") if _is_runtime(each) else (name,)
         state: Any = each.state if _is_runtime(each) else each
@@ -88,7 +91,22 @@ def _noting(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {name: _noted_in(each, (name,), noted) for name, each in kwargs.items()}
 
 
+def _places_of_config(kwargs: Mapping[str, Any]) -> dict[ReadPath, Any]:
+    config = cast("Mapping[str, Any]", kwargs.get("config") or ensure_config())
+    held = ((name, mapping_in(config.get(name))) for name in _OF_CONFIG)
+    return {
+        ("config", name): {key: value for key, value in each.items() if not _is_internal(key)}
+        for name, each in held
+    }
+
+
 def _noted_in(given: Any, path: ReadPath, noted: NotedReads) -> Any:
+    if path == ("config",) and type(given) is dict:
+        config = cast("dict[str, Any]", given)
+        held = {each: config[each] for each in _OF_CONFIG if type(config.get(each)) is dict}
+        return config | {
+            name: ReadEntries(each, noted, ("config", name), _is_internal) for name, each in held.items()
+        }
     if type(given) is dict:
         return ReadEntries(cast("dict[Any, Any]", given), noted, path)
     state: object = given.state if _is_runtime(given) else None
@@ -98,6 +116,10 @@ def _noted_in(given: Any, path: ReadPath, noted: NotedReads) -> Any:
         object.__setattr__(own, "state", entries)
         return own
     return given
+
+
+def _is_internal(key: Any) -> bool:
+    return str(key).startswith(("__", "checkpoint_", "langgraph_"))
 
 
 def noting_channels(kwargs: dict[str, Any]) -> dict[str, Any]:
