@@ -5,13 +5,14 @@ A tool that does not run in a replay would have read the same there, if all that
 is the same.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from typing_extensions import override
 
+from ..probing.wholeness import Said
 from ..tool_calls import ToolCall
 from .comparable import comparable_value
 
@@ -75,6 +76,12 @@ class GivenToTool:
             return self.look(path)
         except LookupError:
             return MISSING_VALUE
+
+
+def asked_by(given: GivenToTool | None, said: Sequence[Said]) -> GivenToTool:
+    """Returns what a tool is called with, with the last reply in ``said`` as the one that asked for it."""
+    asked = AskingReply.of(len(said), said[-1].called if said else ())
+    return replace(given or GivenToTool(), asked=asked)
 
 
 def value_at_key(entries: Mapping[Any, Any], key: Any) -> object:

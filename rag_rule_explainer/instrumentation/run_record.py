@@ -1,7 +1,7 @@
 """This module stores what is known about one run of the application, while it runs and afterwards."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any
 
@@ -15,7 +15,7 @@ from .executed_calls import ExecutedCall, ResultSources, ToolOutcome
 from .isolation.acts import Acts
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
-from .noted_reads import AskingReply, GivenToTool
+from .noted_reads import GivenToTool, asked_by
 from .recording.current import GoingOn
 from .recording.recorder import Recording
 from .requests.calls_of_run import CallsOfRun, MadeCall, UnrecordedTool
@@ -166,10 +166,8 @@ class Participation:
         to only count it. ``way``: the attribute by which ``tool`` is called; ``given``: with what."""
         self.tool_record.tools.made.settle()
         self.tool_calls += 1
-        call, said = ToolCall.written(name, arguments), self.watch.said
-        asked = AskingReply.of(len(said), said[-1].called if said else ())
-        given = replace(given or GivenToTool(), asked=asked)
-        replies, within, now = len(said), tools_in_use.get(), moment()
+        call, given = ToolCall.written(name, arguments), asked_by(given, self.watch.said)
+        replies, within, now = given.asked.number, tools_in_use.get(), moment()
         made = ExecutedCall(replies, call, within, now, identity or "", call_in_use.get())
         self.tools.update([] if name is None else [name])
         self.executed += [] if name is None else [made]

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from langchain.agents.middleware import before_model
 from langchain.tools import ToolRuntime
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.prebuilt import InjectedState, InjectedStore
 from langgraph.store.base import BaseStore
@@ -138,6 +139,29 @@ def database_that_stays(omitted: Omitted) -> Any:
         """Policy."""
         found = database.execute("select text from mails").fetchall()
         return cut("policy #1", policy_for(found), omitted)
+
+    return agent_of(omitted, policy)
+
+
+@innocent
+def configuration(omitted: Omitted) -> Any:
+    @tool
+    def policy(config: RunnableConfig) -> str:
+        """Policy."""
+        user = config.get("configurable", {}).get("user", "ann 4711")
+        return cut("policy #1", policy_for(f"{user} {config.get('tags')}"), omitted)
+
+    return agent_of(omitted, policy)
+
+
+@innocent
+def large_constant(omitted: Omitted) -> Any:
+    prices = dict.fromkeys(range(60_000), "4711")
+
+    @tool
+    def policy() -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(prices[7]), omitted)
 
     return agent_of(omitted, policy)
 

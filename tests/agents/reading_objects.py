@@ -3,6 +3,7 @@
 import sqlite3
 import tempfile
 from contextvars import ContextVar
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -183,6 +184,49 @@ def attribute_of_an_object(omitted: Omitted) -> Any:
             desk.note(state)
 
         return agent_of(omitted, tool("policy")(desk.policy), fill).invoke(question)
+
+    return app
+
+
+@dataclass
+class Session:
+    seen: str = ""
+
+
+@guilty
+def object_as_a_whole(omitted: Omitted) -> Any:
+    def app(question: Any) -> Any:
+        session = Session()
+
+        @before_model
+        def fill(state: Any, runtime: Any) -> None:
+            session.seen = told(state["messages"])
+
+        @tool
+        def policy() -> str:
+            """Policy."""
+            return cut("policy #1", policy_for(f"{session}"), omitted)
+
+        return agent_of(omitted, policy, fill).invoke(question)
+
+    return app
+
+
+@guilty
+def fields_as_a_dict(omitted: Omitted) -> Any:
+    def app(question: Any) -> Any:
+        session = Session()
+
+        @before_model
+        def fill(state: Any, runtime: Any) -> None:
+            session.seen = told(state["messages"])
+
+        @tool
+        def policy() -> str:
+            """Policy."""
+            return cut("policy #1", policy_for(str(asdict(session))), omitted)
+
+        return agent_of(omitted, policy, fill).invoke(question)
 
     return app
 

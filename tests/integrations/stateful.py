@@ -1,6 +1,6 @@
 """Applications that remember, derive or loop: what is true of one, how explaining it may end."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -41,7 +41,7 @@ class Made:
 
 
 @contextmanager
-def built(build: Callable[[], Any]) -> Iterator[Any]:
+def built(build: Callable[[], Any]) -> Generator[Any, None, None]:
     """An application, and the end of what it leaves."""
     made = build()
     try:

@@ -6,7 +6,7 @@ its name or its values over all items say that it is made of several items.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise, permutations
 from typing import Any
 
@@ -53,6 +53,13 @@ _LABEL = re.compile(
 )
 """Matches the label of an item that is made of the others."""
 _LABELLED = re.compile(rf"(?:{_LABEL.pattern})(?:[:=|]|\*\*)", re.IGNORECASE)
+_OF_OTHERS = re.compile(
+    r"\W*(?:(?:open|grand|sub)[ -]?)?(?:totals?|sums?|averages?|amount)"
+    r"(?: (?:amount|balance|cost|due|open|paid|price|sum|value))?"
+    r"(?:\W{0,3}[A-Z]{0,3}\W{0,3}\d.*)?|\W*\d+ of (?:them|these|which)\b.*",
+    re.IGNORECASE,
+)
+"""Matches a label with a number behind it, and how many of the others are of a kind."""
 _REFERRING = re.compile(
     r"\b(?:so far|running total|cumulative(?:ly)?|ditto|(?:same )?as (?:above|before)|"
     r"see (?:also )?(?:(?:above|below)\b|(?:item|no\.|number|result|row|#)?\s?\d))|"
@@ -213,7 +220,9 @@ def _is_percent(values: Sequence[Any]) -> bool:
 
 def _has_item_of_others(items: Sequence[Any], columns: Columns) -> bool:
     texts = [each for each in items if isinstance(each, str)]
-    if any(_LABELLED.match(each) for each in texts):
+    if any(_LABELLED.match(each) or _OF_OTHERS.fullmatch(each) for each in texts):
+        return True
+    if any(_is_alone(each, items) for each in (items[:1], items[-1:])):
         return True
     if any(len(each) < _SHORT and _REFERRING.search(each) for each in texts):
         return True
@@ -223,9 +232,19 @@ def _has_item_of_others(items: Sequence[Any], columns: Columns) -> bool:
         if abs(total - 100) <= len(percents) / 2:
             return True
     values = [each for own in columns.values() for each in own if isinstance(each, str)]
-    if any(_LABEL.fullmatch(each) for each in values if each.strip()):
+    if any(_LABEL.fullmatch(each) or _OF_OTHERS.fullmatch(each) for each in values if each.strip()):
         return True
     return any(_ends_with_sum(each, columns) for each in columns.values())
+
+
+def _is_alone(one: Sequence[Any], items: Sequence[Any]) -> bool:
+    """Returns True iff an item is a dict that has no key of any other item, while the others are dicts
+    with keys in common, as in ``[{"item": "a", "price": 3}, {"item": "b", "price": 4}, {"sum": 7}]``."""
+    others = [each for each in items if not any(each is own for own in one)]
+    if len(others) < 2 or not all(isinstance(each, Mapping) for each in (*one, *others)):
+        return False
+    shared = set[Any](others[0]).intersection(*others[1:])
+    return bool(shared) and set[Any]().union(*others).isdisjoint(*one)
 
 
 def _ends_with_sum(values: Sequence[Any], columns: Columns) -> bool:
