@@ -79,7 +79,7 @@ class GivenToTool:
 
 
 def asked_by(given: GivenToTool | None, said: Sequence[Said]) -> GivenToTool:
-    """Returns what a tool is called with, with the last reply in ``said`` as the one that asked for it."""
+    """Returns what a tool is called with. The last reply in ``said`` is the one that asked for it."""
     asked = AskingReply.of(len(said), said[-1].called if said else ())
     return replace(given or GivenToTool(), asked=asked)
 
