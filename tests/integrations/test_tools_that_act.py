@@ -178,7 +178,7 @@ def test_a_tool_that_does_no_harm_is_explained(world: World, harmless: str, way:
     kept = list[str]()
     explanation = explained(harmless_of(world, kept)[harmless], replay_of=way)
     assert blames_b_and_d(explanation)
-    assert all(each.proved for each in explanation.rules)
+    assert all(each.proved for each in explanation.rules), explanation
     assert not explanation.warnings
 
 
