@@ -29,6 +29,8 @@ class NotedReads:
     """A ``NotedReads`` holds what one call of a tool has read, by its path, as it was at that time."""
 
     found: dict[ReadPath, Any] = field(default_factory=dict[ReadPath, Any])
+    given: object = None
+    """The arguments of the tool that reads."""
 
     def note(self, path: ReadPath, value: object) -> None:
         """Records that the tool has read a value. Only the first read of a path counts, because the tool

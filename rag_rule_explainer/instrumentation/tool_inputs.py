@@ -69,7 +69,7 @@ class ToolInputs:
     def begin(self, tool: object, given: GivenToTool) -> CallInputs:
         """Returns what a call that begins could read."""
         state = reached_state(tool, self._kept, self._begun)
-        inputs = CallInputs(tool, NotedReads(), state, given.asked)
+        inputs = CallInputs(tool, NotedReads(given=given.values), state, given.asked)
         for path, value in given.whole.items():
             inputs.reads.note(path, value)
         with self._guard:

@@ -1,19 +1,22 @@
 """This module notes what a tool reads of the state in the ``Context`` of a workflow."""
 
 import re
+import sys
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from rag_rule_explainer.instrumentation.baseline_retries import without_loop
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.noted_reads import (
     MISSING_VALUE,
     GivenToTool,
+    NotedReads,
     ReadPath,
     reads_in_use,
 )
+from rag_rule_explainer.probing.whose import is_users
 
 _STORE = "the state of the context"
 _ALL = ""
@@ -47,29 +50,47 @@ def _entries(state: Any) -> object:
 def _reading(name: str, method: Any) -> Any:
     @wraps(method)
     async def get(store: Any, path: str, *args: Any, **kwargs: Any) -> Any:
-        noted = reads_in_use.get()
-        if noted is not None:
+        noted = _noting(store)
+        # A tool that is given no context may run an agent, whose own code reads the state of that agent.
+        reader = str(sys._getframe(1).f_globals.get("__name__"))  # pyright: ignore[reportPrivateUsage] -- there is no public function
+        if noted is not None and (is_users(reader) or _own_store(noted) is not None):
             noted.note((_STORE, path), await method(store, path, default=MISSING_VALUE))
         return await method(store, path, *args, **kwargs)
 
     @wraps(method)
     async def get_state(store: Any) -> Any:
         found = await method(store)
-        _note_all(found)
+        _note_all(store, found)
         return found
 
     @wraps(method)
     @asynccontextmanager
     async def edit_state(store: Any) -> AsyncGenerator[Any, None]:
         async with method(store) as found:
-            _note_all(found)
+            _note_all(store, found)
             yield found
 
     return {"get": get, "get_state": get_state, "edit_state": edit_state}[name]
 
 
-def _note_all(state: Any) -> None:
+def _noting(store: Any) -> NotedReads | None:
+    """Returns what notes a read of this store; None if no tool runs, or if the store is that of an agent
+    that the tool runs, whose state begins anew with each call."""
     noted = reads_in_use.get()
+    own = None if noted is None else _own_store(noted)
+    return None if own is not None and own is not store else noted
+
+
+def _own_store(noted: NotedReads) -> Any:
+    args, kwargs = cast("tuple[tuple[Any, ...], Mapping[str, Any]]", noted.given)
+    try:
+        return _store_in((*args, *kwargs.values()))
+    except ValueError:  # the tool is given no context
+        return None
+
+
+def _note_all(store: Any, state: Any) -> None:
+    noted = _noting(store)
     if noted is not None:
         noted.note((_STORE, _ALL), _entries(state))
 
