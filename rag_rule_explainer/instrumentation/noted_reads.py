@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from typing_extensions import override
 
 from ..probing.wholeness import Said
+from ..probing.whose import is_users
 from ..tool_calls import ToolCall
 from .comparable import comparable_value
 
@@ -84,6 +85,11 @@ def asked_by(given: GivenToTool | None, said: Sequence[Said]) -> GivenToTool:
     """Returns what a tool is called with. The last reply in ``said`` is the one that asked for it."""
     asked = AskingReply.of(len(said), said[-1].called if said else ())
     return replace(given or GivenToTool(), asked=asked)
+
+
+def is_read_by_user(module: object) -> bool:
+    """Returns True iff the code of a module of this name is the user's, and none of a library."""
+    return is_users(str(module))
 
 
 def value_at_key(entries: Mapping[Any, Any], key: Any) -> object:

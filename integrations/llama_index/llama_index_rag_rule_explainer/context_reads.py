@@ -14,9 +14,9 @@ from rag_rule_explainer.instrumentation.noted_reads import (
     GivenToTool,
     NotedReads,
     ReadPath,
+    is_read_by_user,
     reads_in_use,
 )
-from rag_rule_explainer.probing.whose import is_users
 
 _STORE = "the state of the context"
 _ALL = ""
@@ -52,8 +52,8 @@ def _reading(name: str, method: Any) -> Any:
     async def get(store: Any, path: str, *args: Any, **kwargs: Any) -> Any:
         noted = _noting(store)
         # A tool that is given no context may run an agent, whose own code reads the state of that agent.
-        reader = str(sys._getframe(1).f_globals.get("__name__"))  # pyright: ignore[reportPrivateUsage] -- there is no public function
-        if noted is not None and (is_users(reader) or _own_store(noted) is not None):
+        reader = sys._getframe(1).f_globals.get("__name__")  # pyright: ignore[reportPrivateUsage] -- there is no public function
+        if noted is not None and (is_read_by_user(reader) or _own_store(noted) is not None):
             noted.note((_STORE, path), await method(store, path, default=MISSING_VALUE))
         return await method(store, path, *args, **kwargs)
 
