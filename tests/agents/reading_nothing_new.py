@@ -11,10 +11,16 @@ from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.prebuilt import InjectedState, InjectedStore
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
+from typing_extensions import TypedDict
 
 from tests.agents.reading import Omitted, cut, policy_for
 from tests.agents.reading_agents import WithUser, agent_of, asking, innocent
 from tests.agents.reading_objects import Desk, database_of, filling, storing
+
+
+class User(TypedDict):
+    user: str
+
 
 # The tools below read nothing that depends on a source.
 
@@ -60,7 +66,7 @@ def context_of_a_runtime(omitted: Omitted) -> Any:
         """Policy."""
         return cut("policy #1", policy_for(runtime.context["user"]), omitted)
 
-    agent = agent_of(omitted, policy, context_schema=dict[str, str])
+    agent = agent_of(omitted, policy, context_schema=User)
 
     def asked(question: Any) -> Any:
         return agent.invoke(question, context={"user": "ann 4711"})

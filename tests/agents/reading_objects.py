@@ -18,6 +18,14 @@ from langgraph.store.memory import InMemoryStore
 from tests.agents.reading import Omitted, cut, policy_for, told
 from tests.agents.reading_agents import SEEN, agent_of, guilty
 
+OPENED: list[sqlite3.Connection] = []
+
+
+def opened(*args: Any, **kwargs: Any) -> sqlite3.Connection:
+    """A connection that the test closes at its end."""
+    OPENED.append(sqlite3.connect(*args, **kwargs))
+    return OPENED[-1]
+
 
 def storing(store: Any) -> Any:
     @before_model
@@ -232,7 +240,7 @@ def fields_as_a_dict(omitted: Omitted) -> Any:
 
 
 def database_of(rows: list[str]) -> sqlite3.Connection:
-    database = sqlite3.connect(":memory:", check_same_thread=False)
+    database = opened(":memory:", check_same_thread=False)
     database.execute("create table mails (text text)")
     database.executemany("insert into mails values (?)", [(each,) for each in rows])
     return database

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,6 +24,19 @@ def real_run(make: Shape, omitted: Omitted) -> bool:
     return "block" in calls_in(asyncio.run(output) if inspect.iscoroutine(output) else output)
 
 
+@pytest.fixture(autouse=True)
+def no_connection_is_left() -> Iterator[None]:
+    yield
+    while reading_objects.OPENED:
+        reading_objects.OPENED.pop().close()
+
+
+def skip_unless_it_works(make: Shape) -> None:
+    """Old releases of LangChain do not give tools all that newer ones do."""
+    if not real_run(make, ()):
+        pytest.skip("this release does not give the tool what it reads")
+
+
 def explained(make: Shape, **options: Any) -> Any:
     explainer = RuleExplainer(make(()), calls_tool("block"), source_kinds=["tools"], **options)
     if inspect.iscoroutinefunction(make(())):
@@ -32,6 +46,7 @@ def explained(make: Shape, **options: Any) -> Any:
 
 @pytest.mark.parametrize("make", GUILTY, ids=lambda make: make.__name__)
 def test_no_false_rule_about_a_tool_that_reads_what_the_run_made(make: Shape) -> None:
+    skip_unless_it_works(make)
     explanation = explained(make)
 
     assert false_rules(explanation, lambda omitted: real_run(make, omitted)) == []
@@ -41,6 +56,7 @@ def test_no_false_rule_about_a_tool_that_reads_what_the_run_made(make: Shape) ->
 
 @pytest.mark.parametrize("make", INNOCENT, ids=lambda make: make.__name__)
 def test_a_tool_that_reads_what_no_source_changes_gets_its_recorded_result(make: Shape) -> None:
+    skip_unless_it_works(make)
     explanation = explained(make)
 
     assert explanation.complete
