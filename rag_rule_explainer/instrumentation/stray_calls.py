@@ -17,7 +17,7 @@ from .requests.unrecorded_tools import IN_ITS_CONTEXT
 from .run_record import Participation
 from .tool_replay import UsedTool
 
-_LONGEST = 5.0
+_LONGEST = 0.5
 """A run that has not begun to wait after so many seconds is taken to have nothing to do with a call."""
 _NOT_RUN = (
     "the tool {name!r} was called in a thread or a task that was begun outside of the replay, and was "

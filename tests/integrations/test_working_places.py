@@ -186,7 +186,7 @@ def test_a_worker_that_only_replays_use_runs_nothing(kit: Any) -> None:
 def test_a_worker_may_be_faster_than_whoever_waits_for_it(kit: Any) -> None:
     own = kit(functions(ran := []), Asking(ONE_BY_ONE.steps))
     with worker() as place:
-        place.pause = 0.2
+        place.pause = 0.05
 
         def somewhere(work: Any) -> Any:
             return place(work) if "yesterday" in work.__defaults__[1].values() else work()
