@@ -2,6 +2,7 @@
 
 import sqlite3
 import tempfile
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -201,8 +202,9 @@ class Session:
     seen: str = ""
 
 
-@guilty
-def object_as_a_whole(omitted: Omitted) -> Any:
+def of_a_session(omitted: Omitted, reads: Callable[[Session], str]) -> Any:
+    """An agent whose middleware fills a session, and whose tool reads it in this way."""
+
     def app(question: Any) -> Any:
         session = Session()
 
@@ -213,30 +215,21 @@ def object_as_a_whole(omitted: Omitted) -> Any:
         @tool
         def policy() -> str:
             """Policy."""
-            return cut("policy #1", policy_for(f"{session}"), omitted)
+            return cut("policy #1", policy_for(reads(session)), omitted)
 
         return agent_of(omitted, policy, fill).invoke(question)
 
     return app
+
+
+@guilty
+def object_as_a_whole(omitted: Omitted) -> Any:
+    return of_a_session(omitted, lambda session: f"{session}")
 
 
 @guilty
 def fields_as_a_dict(omitted: Omitted) -> Any:
-    def app(question: Any) -> Any:
-        session = Session()
-
-        @before_model
-        def fill(state: Any, runtime: Any) -> None:
-            session.seen = told(state["messages"])
-
-        @tool
-        def policy() -> str:
-            """Policy."""
-            return cut("policy #1", policy_for(str(asdict(session))), omitted)
-
-        return agent_of(omitted, policy, fill).invoke(question)
-
-    return app
+    return of_a_session(omitted, lambda session: str(asdict(session)))
 
 
 def database_of(rows: list[str]) -> sqlite3.Connection:

@@ -225,7 +225,7 @@ def test_a_misspelt_tool_is_refused_whatever_names_it(setting: str) -> None:
 
 
 def test_agents_side_by_side_may_use_the_same_ids_of_calls() -> None:
-    """Whichever of them is first, a result is of the tool that ran."""
+    """Each result belongs to the tool that ran, whichever of the agents calls first."""
     begun, met = threading.Barrier(2), list[str]()  # for the first run
 
     class Reader(Paying):

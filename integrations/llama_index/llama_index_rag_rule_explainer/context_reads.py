@@ -82,10 +82,10 @@ def _noting(store: Any) -> NotedReads | None:
 
 
 def _own_store(noted: NotedReads) -> Any:
-    args, kwargs = cast("tuple[tuple[Any, ...], Mapping[str, Any]]", noted.given)
     try:
+        args, kwargs = cast("tuple[tuple[Any, ...], Mapping[str, Any]]", noted.given)
         return _store_in((*args, *kwargs.values()))
-    except ValueError:  # the tool is given no context
+    except (AttributeError, TypeError, ValueError):  # it is given no context, or is another framework's
         return None
 
 

@@ -1,4 +1,4 @@
-"""What only tools reach that no replay runs: a change of it does not matter, any other change does."""
+"""These tests check that only those changes are ignored that no replay can read."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a snapshot recognises at once as unchanged is unchanged: each change in place is still found."""
+"""These tests check that a snapshot finds each change in place, though it skips unchanged parts."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -64,7 +64,7 @@ CHANGES: dict[str, Callable[[Bot], Any]] = {
 
 
 HARMLESS = {"nothing", "an equal text", "an equal key", "an order of attributes"}
-"""What says nothing to code. Python itself changes the order of attributes."""
+"""These changes mean nothing to code. Python itself changes the order of attributes."""
 
 
 @pytest.mark.parametrize("name", CHANGES)

@@ -1,4 +1,4 @@
-"""What a result says of several items of its list, against results as tools write them."""
+"""These tests check which fields of tools' results are taken to depend on several items."""
 
 import json
 from collections import Counter

@@ -66,7 +66,7 @@ def answer(question):
 RuleExplainer(RunnableLambda(answer), predicate=contains("yes")).explain("why?")
 print(known[0], all(known[1:]), len(known) > 1)
 """
-"""What ``known`` has of each run: whether OpenAI's package was there when the run began."""
+"""``known`` says of each run whether OpenAI's package was imported when the run began."""
 
 
 def run(code: str) -> list[str]:

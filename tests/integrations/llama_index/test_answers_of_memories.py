@@ -174,7 +174,7 @@ def _application(turn: Turn, memory_of: Callable[[], Any]) -> Any:
 
 
 def _answers(application: Any, explained: Any, *, awaited: bool) -> tuple[str, str]:
-    """What the application says alone, and what it said where it was explained."""
+    """Returns the answer of the bare application, and that of the explained one."""
     explainer: Any = RuleExplainer(explained, contains("bad"))
     if not awaited:
         return application("why?"), explainer.explain("why?").baseline.text
