@@ -22,11 +22,14 @@ def test_a_claim_names_the_whole_id_of_a_section() -> None:
     def run(given: Any) -> str:
         return str(model.invoke([("system", given["rules"]), ("user", given["question"])]).text)
 
-    explainer = RuleExplainer(RunnableLambda(run), contains("paid"), source_kinds=["instructions"])
+    # The first doubt is told: of two replays at once, either may be the first.
+    explainer = RuleExplainer(
+        RunnableLambda(run), contains("paid"), source_kinds=["instructions"], concurrency=1
+    )
     explanation = explainer.explain({"rules": PROMPT, "question": "How are refunds paid?"})
     assert {each.claim for each in explanation.rules} == {"unverified"}
     assert all("'instructions: " in str(each) for each in explanation.rules)
-    assert all(str(each).count("'instructions: Refunds'") == 1 for each in explanation.rules)
+    assert all(str(each).count("'instructions: Hours'") == 1 for each in explanation.rules)
 
 
 def test_a_file_that_has_examples_is_named_by_its_own_path() -> None:
