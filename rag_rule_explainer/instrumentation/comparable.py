@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Mapping, Set
+from io import BytesIO, StringIO
 from pathlib import PurePath
 from sqlite3 import Connection
 from types import CodeType
@@ -67,6 +68,8 @@ def _comparable(value: Any, above: list[int], left: list[int]) -> Any:
         return kind, value
     if kind in SAID or isinstance(value, (PurePath, Connection)):
         return kind, _rows(value) if isinstance(value, Connection) else repr(value)
+    if isinstance(value, (StringIO, BytesIO)):
+        return kind, value.getvalue(), value.tell()
     if id(value) in above:
         return "again", len(above) - above.index(id(value))
     content = data_held(value)

@@ -16,6 +16,7 @@ from ..probing.wholeness import Said
 from ..probing.whose import is_users
 from ..tool_calls import ToolCall
 from .comparable import comparable_value
+from .file_reads import CallFiles, RunFiles
 
 ReadPath: TypeAlias = tuple[Hashable, ...]
 """A ``ReadPath`` says what was read: the names that lead to it."""
@@ -32,6 +33,8 @@ class NotedReads:
     found: dict[ReadPath, Any] = field(default_factory=dict[ReadPath, Any])
     given: object = None
     """The arguments of the tool that reads."""
+    files: CallFiles = field(default_factory=CallFiles)
+    """The files that it uses."""
 
     def note(self, path: ReadPath, value: object) -> None:
         """Records that the tool has read a value. Only the first read of a path counts, because the tool
@@ -62,7 +65,7 @@ class GivenToTool:
     """A ``GivenToTool`` is what a tool is called with. ``values``: all arguments. ``whole``: what the
     model did not give and what counts as read. ``look``: returns the value at a path that a tool read;
     raises a LookupError if there is none, and any other error if it cannot be read. ``asked``: the reply
-    that asked for the call."""
+    that asked for the call; ``files``: those that the run has written."""
 
     values: object = None
     whole: Mapping[ReadPath, Any] = field(default_factory=dict[ReadPath, Any])
@@ -70,6 +73,7 @@ class GivenToTool:
         default_factory=lambda: dict[ReadPath, object]().__getitem__
     )
     asked: AskingReply = field(default_factory=AskingReply)
+    files: RunFiles = field(default_factory=RunFiles)
 
     def now(self, path: ReadPath) -> object:
         """Returns the value at a path, ``MISSING_VALUE`` if there is none."""
@@ -81,10 +85,11 @@ class GivenToTool:
             return MISSING_VALUE
 
 
-def asked_by(given: GivenToTool | None, said: Sequence[Said]) -> GivenToTool:
-    """Returns what a tool is called with. The last reply in ``said`` is the one that asked for it."""
+def asked_by(given: GivenToTool | None, said: Sequence[Said], files: RunFiles) -> GivenToTool:
+    """Returns what a tool is called with. The last reply in ``said`` is the one that asked for it;
+    ``files``: those that the run has written."""
     asked = AskingReply.of(len(said), said[-1].called if said else ())
-    return replace(given or GivenToTool(), asked=asked)
+    return replace(given or GivenToTool(), asked=asked, files=files)
 
 
 def is_read_by_user(module: object) -> bool:

@@ -4,29 +4,34 @@ encloses, attributes of the objects whose methods it calls, and global variables
 It says of each whether the code may read it; code that only adds to a list does not read the list.
 """
 
-import dis
+import os
+import sys
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from contextvars import ContextVar
-from functools import lru_cache, partial
-from pathlib import PurePath
+from functools import partial
+from io import BytesIO, StringIO
+from pathlib import Path, PurePath
 from sqlite3 import Connection
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from ..probing.whose import is_named_as_ours, is_users
-from .changed_in_place import ADDING, has_value, is_data_record
+from .changed_in_place import has_value, is_data_record
 from .comparable import comparable_value
 from .copies.guarded_code import own_code
+from .file_reads import KnownFiles
+from .isolation.unheard import unheard_by_hook
 from .noted_reads import ReadPath
+from .read_names import ANY_VARIABLE, METHODS_THAT_ADD, CodeNames, NamedVariable, names_in_code
 from .rewinding.values import held_by
-from .written_paths import path_content
+from .written_paths import NEW_PATH, path_content
 
 _DEEPEST = 10
 _MOST = 2_000
 """The largest number of objects that are looked at."""
 _DATA = (dict, list, set, frozenset, tuple, deque, bytearray, str, bytes, int, float, bool, type(None))
-_MUTABLE = (dict, list, set, deque, bytearray, Connection)
+_MUTABLE = (dict, list, set, deque, bytearray, Connection, StringIO, BytesIO)
 _CALLED = frozenset(
     {
         *("__call__", "__getitem__", "__contains__", "__len__", "__iter__", "__next__", "__bool__"),
@@ -36,9 +41,13 @@ _CALLED = frozenset(
 """The special methods that code may call without their names."""
 _WORK = frozenset({"_run", "_arun", "call", "acall", "__call__"})
 """The methods by which frameworks run a tool."""
-_OF_NAMES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
-_BY_ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
+_BUFFERS = (StringIO, BytesIO)
+_ASKING = frozenset({"exists", "lexists", "is_file", "isfile", "is_dir", "isdir", "access"}) | {
+    *("stat", "lstat", "getsize", "getmtime")
+}
+"""The names by which code asks for a file without opening it."""
 Holder: TypeAlias = Hashable
+_OF_FILES = ("the file",)
 
 
 class Reached(NamedTuple):
@@ -52,27 +61,26 @@ class Reached(NamedTuple):
     is_read: bool
     is_coarse: bool = False
 
-
-class _Names(NamedTuple):
-    """The names in code: all; those that it reads; and those that it uses otherwise than by an attribute,
-    as in ``f"{session}"`` or ``asdict(session)``, so that it may read all of the object."""
-
-    named: frozenset[str] = frozenset()
-    read: frozenset[str] = frozenset()
-    whole: frozenset[str] = frozenset()
-
-    def __or__(self, other: "_Names") -> "_Names":
-        return _Names(self.named | other.named, self.read | other.read, self.whole | other.whole)
+    @property
+    def files(self) -> set[tuple[str, str]]:
+        """Returns those of the holders that are files."""
+        return {each for each in self.holders if isinstance(each, tuple) and each[:1] == _OF_FILES}
 
 
-def reached_state(tool: object, kept: list[object], begun: float) -> dict[ReadPath, Reached]:
+def file_holder(path: str) -> tuple[str, str]:
+    """Returns the holder of a file."""
+    return *_OF_FILES, path
+
+
+def reached_state(tool: object, kept: list[object], files: KnownFiles) -> dict[ReadPath, Reached]:
     """Returns the values that the code of a tool reaches, by the names that lead to them. ``tool``: the
     tool, or its function; ``kept``: gets the holders, so that no later object gets the id of one;
-    ``begun``: the time at which the baseline began."""
-    names = _Names()
+    ``files``: those that the run has written."""
+    names = CodeNames()
     while True:
-        walk = _Walk(names, begun)
-        walk.from_tool(tool)
+        walk = _Walk(names, files)
+        with unheard_by_hook():
+            walk.from_tool(tool)
         if walk.names == names:
             kept += walk.kept
             return walk.values
@@ -81,11 +89,11 @@ def reached_state(tool: object, kept: list[object], begun: float) -> dict[ReadPa
 
 class _Walk:
     """A ``_Walk`` goes through what code reaches. ``known``: the names in the code, as far as it is known
-    yet; ``names``: those in all code that was found. ``begun``: see ``reached_state``."""
+    yet; ``names``: those in all code that was found. ``files``: see ``reached_state``."""
 
-    def __init__(self, known: _Names, begun: float) -> None:
+    def __init__(self, known: CodeNames, files: KnownFiles) -> None:
         self.known = known
-        self.begun = begun
+        self.files = files
         self.names = known
         self.values = dict[ReadPath, Reached]()
         self.kept = list[object]()
@@ -116,13 +124,17 @@ class _Walk:
         self.kept.append(value)
         if isinstance(value, FunctionType):
             self._function(value, path)
-        elif isinstance(value, (staticmethod, classmethod)):
-            self._visit(cast("Any", value).__func__, path, (), is_read=True)
-        elif isinstance(value, property):
-            self._visit(value.fget, path, (), is_read=True)
+        elif isinstance(value, (staticmethod, classmethod, property)):
+            held = cast("Any", value)
+            self._visit(
+                held.fget if isinstance(value, property) else held.__func__, path, (), is_read=True
+            )
         elif isinstance(value, MethodType):
             self._visit(value.__func__, path, (), is_read=True)
             self._visit(value.__self__, (*path, "self"), (), is_read=True)
+        elif isinstance(value, BuiltinFunctionType) and not isinstance(value.__self__, ModuleType):
+            is_read = value.__name__ not in METHODS_THAT_ADD
+            self._visit(value.__self__, (*path, "self"), (), is_read=is_read)
         elif isinstance(value, partial):
             call = cast("partial[Any]", value)
             for place, each in enumerate((call.func, *call.args, *call.keywords.values())):
@@ -146,7 +158,7 @@ class _Walk:
             self._attributes(value, path)
         if is_own and not _is_data(value):
             return
-        if isinstance(value, (*_DATA, PurePath, Connection)) or (
+        if isinstance(value, (*_DATA, PurePath, Connection, *_BUFFERS)) or (
             is_data_record(value) and not hasattr(value, "invoke")
         ):
             self._note(value, path, holders, is_read=is_read)
@@ -163,7 +175,7 @@ class _Walk:
                     self._visit(each.cell_contents, (*path, "inner"), (), is_read=True)
             return
         code = own_code(function)
-        names = _names_in(code)
+        names = names_in_code(code)
         self.names |= names
         where = (*path[:1], function.__qualname__)
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
@@ -174,9 +186,37 @@ class _Walk:
         for name in sorted(names.named & function.__globals__.keys()):
             holder = ((module, name),)
             self._visit(function.__globals__[name], (module, name), holder, is_read=name in names.read)
+        self._by_texts(function, names)
         defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
         for place, each in enumerate((*defaults, wrapped)):
             self._visit(each, (*where, place), (), is_read=True)
+
+    def _by_texts(self, function: FunctionType, names: CodeNames) -> None:
+        """Goes through what a function reaches by the texts in its code."""
+        variables = function.__globals__
+        for each in names.environment:
+            self._environment(each, variables)
+        for each in sorted(names.texts):
+            content = path_content(each, self.files) if "\n" not in each else None
+            is_asked = not Path(each).is_dir() or not names.named.isdisjoint(_ASKING)
+            if content not in (None, NEW_PATH) and is_asked:
+                self._add(each, ("the file", each), (), content, is_read=True)
+        named = (str(variables[each]) for each in names.named & variables.keys())
+        for each in {*named, *names.texts} if "modules" in names.named else ():
+            if is_users(each) and each in sys.modules:
+                self._visit(sys.modules[each], (each,), (), is_read=True)
+        own = (each for each in variables if names.is_any and not each.startswith("__"))
+        for each in list(own):
+            module = str(variables.get("__name__"))
+            if _is_data(variables[each]) or isinstance(variables[each], _BUFFERS):
+                self._visit(variables[each], (module, each), ((module, each),), is_read=True)
+
+    def _environment(self, wanted: NamedVariable, variables: dict[str, Any]) -> None:
+        name: Any = variables.get(wanted.name, ANY_VARIABLE) if wanted.is_global else wanted.name
+        if not isinstance(name, str) or name == ANY_VARIABLE:
+            self._note(dict(os.environ), ("os.environ",), (), is_read=True)
+        elif name in os.environ:
+            self._note(os.environ[name], ("os.environ", name), (("os.environ", name),), is_read=True)
 
     def _attributes(self, value: Any, path: ReadPath) -> None:
         is_whole = not isinstance(value, ModuleType) and not self.known.whole.isdisjoint(path)
@@ -199,11 +239,20 @@ class _Walk:
     def _note(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:
         if path in self.values and self.values[path].is_read:
             return
-        own = (id(value),) if _is_mutable(value) else ()
-        self.kept.append(value)
-        of_path = path_content(value, self.begun)
+        of_path = path_content(value, self.files)
         content = comparable_value(value) if of_path is None else of_path
-        is_coarse = of_path is not None or not (_is_data(value) or isinstance(value, Connection))
+        self._add(value, path, holders, content, is_read=is_read)
+
+    def _add(
+        self, value: Any, path: ReadPath, holders: tuple[Holder, ...], content: Any, *, is_read: bool
+    ) -> None:
+        own: tuple[Holder, ...] = (id(value),) if _is_mutable(value) else ()
+        is_path = isinstance(value, PurePath) or (isinstance(value, str) and content != (str, value))
+        if is_path:
+            own = (file_holder(os.path.abspath(value)),)  # noqa: PTH100 -- links stay as they are
+        self.kept.append(value)
+        is_known = _is_data(value) or isinstance(value, (Connection, *_BUFFERS))
+        is_coarse = (is_path and self.names.named.isdisjoint(_ASKING)) or not (is_known or is_path)
         self.values[path] = Reached(content, (*holders, *own), is_read, is_coarse)
 
 
@@ -219,56 +268,3 @@ def _held(value: Any) -> Mapping[str, Any]:
     if isinstance(value, (type, ModuleType)):
         return vars(value).copy() if isinstance(value, ModuleType) else {}
     return held_by(value) or {**getattr(value, "__dict__", {})}
-
-
-@lru_cache(maxsize=2_048)
-def _names_in(code: CodeType) -> _Names:
-    steps = list(dis.get_instructions(code))
-    named, read, whole = {*code.co_names, *code.co_freevars}, set[str](), set[str]()
-    for place, step in enumerate(steps):
-        if step.opname in _OF_NAMES and not _only_changes(steps, place):
-            read.add(str(step.argval))
-            after = steps[min(place + 1, len(steps) - 1)]
-            whole |= set() if after.opname in _BY_ATTRIBUTE else {str(step.argval)}
-    found = _Names(frozenset(named), frozenset(read), frozenset(whole))
-    for each in _inner(code):
-        found |= _names_in(each)
-    return found
-
-
-def _inner(code: CodeType) -> Iterator[CodeType]:
-    yield from (each for each in code.co_consts if isinstance(each, CodeType))
-
-
-def _only_changes(steps: list[dis.Instruction], place: int) -> bool:
-    """Returns True iff the value that an instruction loads is only changed: an entry of it is set, or
-    something is added to it."""
-    step = steps[place]
-    if _adds_to_entry(steps, place):
-        return True
-    before, after = steps[max(place - 1, 0)], steps[min(place + 1, len(steps) - 1)]
-    second = steps[min(place + 2, len(steps) - 1)]
-    if after.opname in ("LOAD_ATTR", "LOAD_METHOD") and after.argval in ADDING:
-        return True
-    if second.opname == "STORE_SUBSCR":
-        return True
-    if step.opname == "LOAD_ATTR" and before.opname in ("COPY", "DUP_TOP"):
-        return _is_in_place(second)
-    return step.opname in ("LOAD_DEREF", "LOAD_GLOBAL") and _is_in_place(second)
-
-
-def _adds_to_entry(steps: list[dis.Instruction], place: int) -> bool:
-    """Returns True iff the value that an instruction loads gets another value under one key, such as
-    ``counts[name] += 1``."""
-    doubling = [each.opname for each in steps[place + 2 : place + 4]]
-    if doubling[:1] != ["DUP_TOP_TWO"] and doubling != ["COPY", "COPY"]:
-        return False
-    rest = steps[place + 3 : place + 16]
-    added = next((number for number, each in enumerate(rest) if _is_in_place(each)), len(rest))
-    return any(each.opname == "STORE_SUBSCR" for each in rest[added : added + 4])
-
-
-def _is_in_place(step: dis.Instruction) -> bool:
-    return step.opname.startswith("INPLACE_") or (
-        step.opname == "BINARY_OP" and step.argrepr.endswith("=")
-    )

@@ -12,6 +12,7 @@ from .bounds import Bound, ReplayEnded
 from .conversation import Conversation
 from .copies.state import State
 from .executed_calls import ExecutedCall, ResultSources, ToolOutcome
+from .file_reads import RunFiles
 from .isolation.acts import Acts
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
@@ -95,6 +96,8 @@ class Participation:
     """The object that receives the id of the explained run; None in replays."""
     outside: Audited | None = None
     """Receives the run's use of files and environment variables."""
+    files: RunFiles = field(default_factory=RunFiles)
+    """The files that the run has written."""
     read: set[str] = field(default_factory=set[str])
     """The files that the run opens, except the files of memories."""
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
@@ -166,7 +169,7 @@ class Participation:
         to only count it. ``way``: the attribute by which ``tool`` is called; ``given``: with what."""
         self.tool_record.tools.made.settle()
         self.tool_calls += 1
-        call, given = ToolCall.written(name, arguments), asked_by(given, self.watch.said)
+        call, given = ToolCall.written(name, arguments), asked_by(given, self.watch.said, self.files)
         replies, within, now = given.asked.number, tools_in_use.get(), moment()
         made = ExecutedCall(replies, call, within, now, identity or "", call_in_use.get())
         self.tools.update([] if name is None else [name])

@@ -99,7 +99,7 @@ class ApplicationRun(Generic[Item]):
         first.outside = state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
         self.application.load_clients(state.functions_before, for_replay=False)
         begin_baseline(first, self.manner, state.leftovers.before, self.application.interception.guards)
-        first.tool_record.held = state.kept if self.manner.replays_tools else None
+        first.tool_record.begin(state.kept if self.manner.replays_tools else None)
         first.trace = self.trace
         return first
 

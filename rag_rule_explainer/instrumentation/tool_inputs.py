@@ -9,12 +9,12 @@ that changed it before.
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from time import time
 from typing import Any, NamedTuple
 
 from .comparable import Opaque, Unreadable, are_same
+from .file_reads import CallFiles, KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
-from .reached_state import Holder, Reached, reached_state
+from .reached_state import Holder, Reached, file_holder, reached_state
 
 _NONE = Reached(None, (), is_read=False)
 """This value is in place of a variable that does not exist."""
@@ -45,6 +45,17 @@ class _Time(NamedTuple):
     reply: int
 
 
+class _Replay(NamedTuple):
+    """A ``_Replay`` is a replay at a call that equals one of the baseline. ``time``: that of the call in
+    the baseline; ``made``: how often the replay made each call before; ``is_same_reply``: True if the
+    same reply asked for the call; ``known``: the files of the replay."""
+
+    time: _Time
+    made: Mapping[str, int]
+    is_same_reply: bool
+    known: KnownFiles
+
+
 @dataclass(slots=True, eq=False)
 class _Variable:
     """A ``_Variable`` holds what the baseline made of a variable: its first and its last content, and the
@@ -63,12 +74,15 @@ class ToolInputs:
     _times: dict[str, list[_Time]] = field(default_factory=dict[str, list[_Time]])
     _variables: dict[Holder, _Variable] = field(default_factory=dict[Holder, _Variable])
     _kept: list[object] = field(default_factory=list[object])
-    _begun: float = field(default_factory=time)
+    begun: float = 0.0
+    """The time at which the baseline began, as files have it."""
+    _files: RunFiles = field(default_factory=RunFiles)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, tool: object, given: GivenToTool) -> CallInputs:
         """Returns what a call that begins could read."""
-        state = reached_state(tool, self._kept, self._begun)
+        self._files = given.files
+        state = reached_state(tool, self._kept, self._known())
         inputs = CallInputs(tool, NotedReads(given=given.values), state, given.asked)
         for path, value in given.whole.items():
             inputs.reads.note(path, value)
@@ -80,15 +94,20 @@ class ToolInputs:
 
     def end(self, inputs: CallInputs, write: ToolWrite) -> None:
         """Records what a call could read, and which variables have changed since it began."""
-        after = reached_state(inputs.tool, self._kept, self._begun)
+        after = reached_state(inputs.tool, self._kept, self._known())
+        used = inputs.reads.files
+        before, now = _of_files(used, used.before), _of_files(used, used.read_now(self._known()))
         with self._guard:
             self._calls[write.at] = inputs
             self._times.setdefault(write.key, []).append(_Time(write.at, inputs.asked.number))
-            for _, (before, now) in _paths(inputs.state, after):
-                for holder in _changed(before, now):
-                    known = self._variables.setdefault(holder, _Variable(before.content, now.content))
-                    known.last = now.content
+            for _, (one, other) in (*_paths(inputs.state, after), *_paths(before, now)):
+                for holder in _changed(one, other):
+                    known = self._variables.setdefault(holder, _Variable(one.content, other.content))
+                    known.last = other.content
                     known.writes.add(write)
+
+    def _known(self, files: RunFiles | None = None, running: Collection[str] | None = None) -> KnownFiles:
+        return KnownFiles(self._files, files or self._files, self.begun, running)
 
     def why_other(
         self,
@@ -104,44 +123,60 @@ class ToolInputs:
         inputs = self._calls.get(at)
         if inputs is None:
             return ""
-        is_same_reply = bool(inputs.asked.calls) and given.asked.calls == inputs.asked.calls
         for path, content in inputs.reads.found.items():
             if not _reads_same(given, path, content):
                 return _said(path)
-        for path, (before, now) in _paths(inputs.state, reached_state(tool, self._kept, self._begun)):
-            if not (before.is_read or now.is_read) or before.content == now.content:
-                continue
-            changed = self._changed_by_others((*before.holders, *now.holders), running)
-            if changed and (before.is_coarse or now.is_coarse):
-                continue  # nothing shows that the tool reads the part that another tool has changed
-            if changed:
-                is_same = self._is_as_made(changed, _Time(at, inputs.asked.number), made, is_same_reply)
-            else:
-                is_same = are_same(before.content, now.content)
-            if not is_same or not all(_is_of_tools(each, now, running) for each in changed):
+        is_same_reply = bool(inputs.asked.calls) and given.asked.calls == inputs.asked.calls
+        time = _Time(at, inputs.asked.number)
+        known, used = self._known(given.files, running), inputs.reads.files
+        replay = _Replay(time, made, is_same_reply, known)
+        now = reached_state(tool, self._kept, known)
+        files = used.read_now(known)
+        pairs = (
+            *_paths(inputs.state, now),
+            *_paths(_of_files(used, used.before), _of_files(used, files)),
+        )
+        for path, (before, after) in pairs:
+            if (before.is_read or after.is_read) and not self._is_same(before, after, replay, used):
                 return _said(path)
         return ""
 
-    def _changed_by_others(
-        self, holders: Collection[Holder], running: Collection[str]
-    ) -> list[_Variable]:
+    def _is_same(self, before: Reached, after: Reached, replay: _Replay, used: CallFiles) -> bool:
+        files = {*before.files, *after.files}
+        changed = self._changed_by_others(files or {*before.holders, *after.holders}, replay)
+        if files & set(map(file_holder, used.only_written)):
+            return True
+        if not changed:
+            return before.content == after.content or are_same(before.content, after.content)
+        if before.is_coarse or after.is_coarse:
+            return True  # nothing shows that the tool reads the part that another tool has changed
+        if files:
+            is_of_tools = all(each[1] not in replay.known.now.writers for each in files)
+            return is_of_tools and self._is_as_made(changed, replay)
+        if before.content == after.content:
+            return True
+        return self._is_as_made(changed, replay) and all(
+            _is_of_tools(each, after, replay.known.running or ()) for each in changed
+        )
+
+    def _changed_by_others(self, holders: Collection[Holder], replay: _Replay) -> list[_Variable]:
         """Returns the variables that tools changed which do not run in a replay."""
         with self._guard:
             known = [self._variables[each] for each in holders if each in self._variables]
+        running = replay.known.running or ()
         return [each for each in known if any(write.name not in running for write in each.writes)]
 
-    def _is_as_made(
-        self, variables: Collection[_Variable], time: _Time, made: Mapping[str, int], is_same_reply: bool
-    ) -> bool:
+    def _is_as_made(self, variables: Collection[_Variable], replay: _Replay) -> bool:
         """Returns True iff a replay has made the same calls that changed the variables as the baseline
-        before ``time``. Calls of one reply may be made at once, in any order. So if the replay's reply
-        has the same calls (``is_same_reply``), it does not matter which of them have been made."""
+        before the call. Calls of one reply may be made at once, in any order. So if the replay's reply
+        has the same calls, it does not matter which of them have been made."""
+        time = replay.time
         for key in {write.key for each in variables for write in each.writes}:
             earlier = sum(each.at < time.at for each in self._times[key])
             least = sum(each.reply < time.reply for each in self._times[key])
             most = sum(each.reply <= time.reply for each in self._times[key])
-            possible = range(least, most + 1) if is_same_reply else (earlier,)
-            if made.get(key, 0) not in possible:
+            possible = range(least, most + 1) if replay.is_same_reply else (earlier,)
+            if replay.made.get(key, 0) not in possible:
                 return False
         return True
 
@@ -168,6 +203,14 @@ def _paths(
 ) -> Iterator[tuple[ReadPath, tuple[Reached, Reached]]]:
     for path in {**one, **other}:
         yield path, (one.get(path, _NONE), other.get(path, _NONE))
+
+
+def _of_files(used: CallFiles, contents: Mapping[str, bytes]) -> dict[ReadPath, Reached]:
+    """Returns the files that a call has used, as what code reaches."""
+    return {
+        ("the file", path): Reached(content, (file_holder(path),), path in used.read)
+        for path, content in contents.items()
+    }
 
 
 def _changed(before: Reached, after: Reached) -> Collection[Holder]:

@@ -13,6 +13,7 @@ from .named_tools import NamedTools
 from .noted_reads import GivenToTool
 from .requests.exchanges import moment
 from .tool_inputs import CallInputs, ToolInputs
+from .written_paths import time_of_files
 
 
 class RecordedBefore(NamedTuple):
@@ -82,6 +83,12 @@ class ToolRecord:
         the tool, or its function; None if it is not known. ``at``: the moment of the call."""
         number = self._numbers[at] = self.tools.note(name, tool)
         return self.keys.of(name, (number, given))
+
+    def begin(self, held: Collection[int] | None) -> None:
+        """Begins to record what tools read. ``held``: see there."""
+        self.held = held
+        if held is not None:
+            self.inputs.begun = time_of_files()
 
     def reached(self, given: GivenToTool, tool: object) -> RecordedBefore | None:
         """Returns what a tool that is about to run may read, and change in place; None if tools run in

@@ -214,7 +214,10 @@ class UsedTool:
         """Records what the tool reads in the block, and an error that the block raises as the outcome of
         the call. ``pauses``: the types of errors that are not recorded, because the framework raises them
         to pause a tool that it later calls again."""
-        noting = reads_in_use.set(None if self.reaching is None else self.reaching.inputs.reads)
+        reads, outer = None if self.reaching is None else self.reaching.inputs.reads, reads_in_use.get()
+        if reads is not None and outer is not None:
+            reads.files.outer = outer.files
+        noting = reads_in_use.set(reads)
         try:
             yield
         except pauses:

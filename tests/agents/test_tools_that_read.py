@@ -3,17 +3,18 @@
 import asyncio
 import inspect
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import calls_tool
-from tests.agents import reading_nothing_new, reading_objects, reading_states
+from tests.agents import reading_files, reading_nothing_new, reading_objects, reading_states
 from tests.agents.reading import ASKED, Omitted, Shape, calls_in, false_rules
 from tests.agents.reading_agents import GUILTY, INNOCENT
 
-MODULES = (reading_nothing_new, reading_objects, reading_states)
+MODULES = (reading_files, reading_nothing_new, reading_objects, reading_states)
 """The modules that fill ``GUILTY`` and ``INNOCENT``."""
 
 
@@ -22,6 +23,11 @@ def real_run(make: Shape, omitted: Omitted) -> bool:
     run = application.invoke if hasattr(application, "invoke") else application
     output: Any = run(ASKED)
     return "block" in calls_in(asyncio.run(output) if inspect.iscoroutine(output) else output)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture(autouse=True)

@@ -7,14 +7,16 @@ variable, whichever library the code uses.
 import os
 import re
 import sys
-import threading
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from ..noted_reads import reads_in_use
 from ..run_context import inside_retrieval, participation
 from .acting import note_event
 from .isolating import current_state
 from .other_processes import FORKING, check_fork
+from .unheard import is_unheard, unheard_by_hook
 
 _EVENTS = frozenset(
     {
@@ -30,7 +32,6 @@ _MEMORIES = re.compile("Base(?:ChatMessageHistory|Memory|CheckpointSaver|Store|C
 _CALLERS = 12
 """The number of innermost calls on the call stack among which a method of a memory is looked for."""
 _IMPORTING = "<frozen importlib._bootstrap_external>"
-_here = threading.local()
 
 
 @cache
@@ -43,9 +44,9 @@ def listen() -> None:
 def _passed_on(event: str, given: tuple[Any, ...]) -> None:
     # While Python shuts down, this hook is still called, although the globals of this module are None. It
     # then does nothing.
-    if FORKING and event in FORKING and not getattr(_here, "busy", False):
+    if FORKING and event in FORKING and not is_unheard():
         check_fork(sys._getframe(1))  # pyright: ignore[reportPrivateUsage] -- no public way to the caller
-    if not _EVENTS or event not in _EVENTS or getattr(_here, "busy", False):
+    if not _EVENTS or event not in _EVENTS or is_unheard():
         return
     run = participation()
     # A replay gets recorded results instead of real retrievals, so it does not read the files that a
@@ -56,16 +57,15 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
     # and go there for any reason. Reading the module's own file is a separate event.
     if event == "os.listdir" and sys._getframe(1).f_code.co_filename == _IMPORTING:  # pyright: ignore[reportPrivateUsage] -- there is no public way to read the caller's frame
         return
-    _here.busy = True
-    try:
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- there is no public way to read the caller's frame
+    # An error of the hook would be raised in the application.
+    with suppress(Exception), unheard_by_hook():
         if event in _OPENING and not isinstance(given[0], int) and not _by_a_memory():
             run.read.add(os.fsdecode(given[0]))
+        reads = reads_in_use.get()
+        run.files.note(event, given, None if reads is None else reads.files)
         run.outside.take(event, given)
-        note_event(run, event, given, sys._getframe(1))  # pyright: ignore[reportPrivateUsage] -- there is no public way to read the caller's frame
-    except Exception:  # noqa: S110 -- an error of the hook would be raised in the application
-        pass
-    finally:
-        _here.busy = False
+        note_event(run, event, given, frame)
 
 
 def _by_a_memory() -> bool:

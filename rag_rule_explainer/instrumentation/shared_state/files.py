@@ -102,7 +102,7 @@ class Files:
         """
         if writes and path.startswith(_OF_PROCESSES):
             self._carry(path, f"{path!r}, which belongs to the system, was written by {run.name}")
-        path = _absolute(path)
+        path = absolute_path(path)
         if not path or (path.endswith(_CODE) and not writes and path not in self._writers):
             return
         if whole or (writes and not os.path.lexists(path)):
@@ -114,7 +114,7 @@ class Files:
 
     def removed(self, path: str, run: Reader) -> None:
         """Records that a run is about to remove a file or a folder."""
-        path = _absolute(path, folders=True)
+        path = absolute_path(path, folders=True)
         if not path or str(Path(path).parent) in self._made:
             # If a run made the folder of the file, only the folder is recorded, not the files in it.
             return
@@ -133,7 +133,7 @@ class Files:
     def connected(self, path: str, run: Reader) -> None:
         """Records that a run is about to connect to a database in a file."""
         self.connects = True
-        path = path if is_shared_memory(path) else _absolute(_of_uri(path))
+        path = path if is_shared_memory(path) else absolute_path(_of_uri(path))
         if path:
             self.written.note(path)
             clause = self._difference(path, run)
@@ -154,7 +154,7 @@ class Files:
 
         ``times``: True if the effect of the process may depend on the times at which files were changed.
         """
-        path = _absolute(argument, folders=True)
+        path = absolute_path(argument, folders=True)
         if path and Path(path).is_dir():
             if path != os.sep:  # "/" alone is probably no folder, but a separator in a text
                 self.searched(path, run, times=times)
@@ -187,7 +187,7 @@ class Files:
     def set_for(self, path: str, run: Reader) -> None:
         """Records that a run sets the mode, the time or the size of a file."""
         self.touched = self.touched or path
-        self._setters.setdefault(_absolute(path, folders=True), run)
+        self._setters.setdefault(absolute_path(path, folders=True), run)
 
     def searched(self, folder: str, run: Reader, *, times: bool = False) -> None:
         """Records that a run is about to start a process that may read everything in a folder. Leaves out
@@ -275,7 +275,7 @@ class Files:
         return ""
 
 
-def _absolute(path: str, *, folders: bool = False) -> str:
+def absolute_path(path: str, *, folders: bool = False) -> str:
     """Returns the absolute path of a file; empty if the file does not belong to the application, such as
     a file of the system. Also empty for a folder, unless ``folders`` is True."""
     if not path or path.endswith(_OF_IMPORTS):

@@ -28,7 +28,7 @@ def content_of_folder(path: str, without: Collection[str], *, times: bool = Fals
             return None
         if entry.path in without:
             continue
-        digest.update(f"{entry.path}\0".encode("utf-8", "surrogateescape"))
+        digest.update(f"{entry.path.removeprefix(path)}\0".encode("utf-8", "surrogateescape"))
         digest.update(description_of(entry.path, times=times and not entry.is_dir()))
         try:
             if entry.is_dir(follow_symlinks=False):
