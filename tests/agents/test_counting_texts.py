@@ -201,6 +201,22 @@ def test_nothing_is_proved_where_a_field_may_be_made_of_items(framework: str, wa
     assert not named.warnings
 
 
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_nothing_is_proved_where_each_item_says_how_many_there_are(framework: str) -> None:
+    text = "\n".join(f"Mail {number} of 3: {each}" for number, each in enumerate(MAILS, start=1))
+
+    def obeys(told: str) -> bool:
+        return "of 3" in told and "bill of Ann Lee" in told
+
+    explain = FRAMEWORKS[framework]
+    explanation = explain(text, obeys)
+    assert "'of' in the result of the tool 'inbox'" in explanation.warnings[0]
+    assert {each.claim for each in explanation.rules} == {"unverified"}
+    named = explain(text, obeys, ignore=[r"inbox\.of"])
+    assert retention(named) == {frozenset({"inbox #1, item 2"})}
+    assert not named.warnings
+
+
 def test_llama_index_has_the_same_doubts() -> None:
     text = headed((HEADING, *MAILS)).replace("Found 3 new mails in the inbox", "Status: RED")
 

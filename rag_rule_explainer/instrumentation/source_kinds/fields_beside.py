@@ -14,6 +14,7 @@ from ..clients.fields import fields_of, is_listed
 from ..clients.of_listing import Path, results_at
 from ..clients.several import snake
 from ..requests.volatile import Steady
+from .headings import choices_in
 from .item_columns import sums_to
 from .list_data import ListData
 
@@ -132,7 +133,9 @@ class _Judge:
     def __init__(self, data: ListData, arguments: object, steady: Steady) -> None:
         self._items, self._steady = data.items, steady
         self._given = dict(_leaves(arguments, ""))
-        self._texts = {str(each).strip().lower() for each in self._given.values()}
+        chosen = {each for some in choices_in(arguments) for each in some}
+        given = {str(each) for each in self._given.values()} - chosen
+        self._texts = {each.strip().lower() for each in given}
         self._held = {str(each) for item in data.items for _, each in _leaves(item, "") if each}
 
     def doubted(self, fields: Mapping[Any, Any], around: str, key: object) -> Iterator[tuple[str, Any]]:

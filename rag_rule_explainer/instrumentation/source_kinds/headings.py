@@ -76,9 +76,11 @@ def is_independent(
 ) -> bool:
     """Returns True iff a heading only introduces the items. ``heading``: the line, without numbers that
     count the items. ``tool``, ``arguments``: of the call. ``steady``: recognises times."""
+    if any(1 <= sum(_has(heading, each) for each in some) < len(some) for some in choices_in(arguments)):
+        return False
     text = _QUOTED.sub(lambda found: f" {next(filter(None, found.groups()), '')} ", heading)
     for each in sorted(_texts_of(arguments), key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(each)}(?!\w)", " _ ", text, flags=re.IGNORECASE)
+        text = _place_of(each).sub(" _ ", text)
     for time in steady.volatile_in(text):
         if not any(time in str(item) for item in items):
             text = text.replace(time, " _ ")
@@ -89,6 +91,25 @@ def is_independent(
     named = frozenset(each.lower() for each in _PARTS.findall(known))
     title, _, after = text.strip().rstrip(":*").partition(":")
     return _is_plain(title, named) and _AFTER_COLON.issuperset(_WORD.findall(after.lower()))
+
+
+def choices_in(arguments: object) -> Iterator[Sequence[str]]:
+    """Yields the texts of each list with several elements in the arguments. One of them alone, such as
+    "RED" of ``["RED", "GREEN"]``, says which of them the items have."""
+    if isinstance(arguments, Mapping):
+        for each in cast("Mapping[Any, Any]", arguments).values():
+            yield from choices_in(each)
+    elif is_listed(arguments):
+        found = [*dict.fromkeys(_texts_of(arguments))]
+        yield from [found] if len(found) > 1 else []
+
+
+def _place_of(text: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
+
+
+def _has(heading: str, text: str) -> bool:
+    return _place_of(text).search(heading) is not None
 
 
 def _is_plain(text: str, named: frozenset[str]) -> bool:

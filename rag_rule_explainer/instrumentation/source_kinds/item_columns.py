@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise, permutations
 from typing import Any
 
 from ..clients.several import snake
+from .item_places import places_in
 from .list_data import Columns, columns_of, number_in
 
 _PLACES = re.compile(
@@ -87,6 +88,7 @@ def columns_made_of_items(items: Sequence[Any], tool: str) -> Iterator[tuple[str
             yield name, True
         elif _is_named_so(name, values, columns) or _is_share(values):
             yield name, False
+    yield from ((name, True) for name in places_in(items, columns))
     yield from ((name, False) for name in _computed(columns))
     if _has_item_of_others(items, columns):
         yield "items", False

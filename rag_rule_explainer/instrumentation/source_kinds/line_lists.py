@@ -125,8 +125,11 @@ def _blocks(text: str, core: Place) -> WrittenList | None:
     numbers, _ = _running(text, [each.span("number") for each in read])
     if len(spans) < 2 or not numbers or not _ends_for_sure([text[slice(*each)] for each in spans]):
         return None
-    texts = [text[mark.end() : end].strip() for mark, (_, end) in zip(read, spans, strict=True)]
-    if not all(texts):
+    # "#2" may be the place of an item, or its name, as that of an issue. Then it belongs to the item.
+    is_name = not first["word"] and "[" not in first["before"]
+    starts = [mark.start() if is_name else mark.end() for mark in read]
+    texts = [text[start:end].strip() for start, (_, end) in zip(starts, spans, strict=True)]
+    if not all(text[mark.end() : end].strip() for mark, (_, end) in zip(read, spans, strict=True)):
         return None
 
     def blank(place: int) -> str:
@@ -134,6 +137,7 @@ def _blocks(text: str, core: Place) -> WrittenList | None:
         kept = len(text[start:end].rstrip())
         return text[slice(*read[place].span())] + text[start + kept : end]
 
+    numbers = () if is_name else numbers
     return WrittenList(texts, spans, blank, (spans[0][0], spans[-1][1]), (), numbers)
 
 

@@ -85,6 +85,19 @@ def names(result: Any, tool: str = "report", **arguments: Any) -> list[str]:
         ("- Mail 1: call 4711\n- Mail 2: no number", ["number 1"]),
         ("- rank: 1\n  of: a\n- rank: 2\n  to: b\n", ["rank"]),
         (McpResult("a b", "c d", urgent=True), ["urgent"]),
+        ("- 1st ann\n- 2nd bob\n- 3rd cy", ["number 1"]),
+        ("- First: ann\n- Second: bob", ["ordinal"]),
+        ("- a) ann\n- b) bob\n- c) cy", ["ordinal"]),
+        ([{"place": "1st", "of": "x"}, {"place": "2nd", "of": "y"}], ["place"]),
+        ("Mail 1 of 3: ann\nMail 2 of 3: bob\nMail 3 of 3: cy", ["of"]),
+        ("Result 1 (of 17): ann\nResult 2 (of 17): bob", ["of"]),
+        ([{"part": "1/2", "of": "x"}, {"part": "2/2", "of": "y"}], ["part"]),
+        ("#1 ann\n#2 bob\n#3 cy", ["number 1"]),
+        ("- First class: ann\n- Economy: bob", []),
+        ("- a) ann\n- c) bob", []),
+        ([{"score": "4/5", "of": "x"}, {"score": "4/5", "of": "y"}], []),
+        ("Mail 1: of 3 friends\nMail 2: of ann", []),
+        ("#4711 ann\n#8 bob", []),
     ],
 )
 def test_a_field_has_a_name(result: Any, named: list[str]) -> None:
@@ -100,6 +113,16 @@ def test_what_repeats_an_argument_is_independent() -> None:
     assert not names(heading, "list_bills", of="Ann")
     assert not names("Results for 'x':\n- a\n- b", q="x")
     assert names("Results for 'x':\n- a\n- b", q="y") == ["heading"]
+    orders = "Orders: RED\n- a RED\n- b RED"
+    assert names(orders, "list_orders") == names(orders, "list_orders", status="GREEN") == ["heading"]
+    assert not names(orders, "list_orders", status="RED")
+    assert not names(orders, "list_orders", statuses=["red"])
+
+
+def test_one_of_several_arguments_is_made_of_the_items() -> None:
+    some = {"statuses": ["RED", "GREEN"]}
+    assert names("Orders: RED\n- a\n- b", "list_orders", **some) == ["heading"]
+    assert not names("Orders: RED, GREEN\n- a\n- b", "list_orders", **some)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +140,12 @@ def test_only_a_number_that_counts_the_items_goes_down(result: Any, left: Any) -
         parts = parts_of_result(one)
         assert parts is not None
         assert parts.without([0], "remove") == other
+
+
+def test_a_number_after_a_number_sign_stays_as_it_was() -> None:
+    parts = parts_of_result("#1 ann\n#2 bob\n#3 cy")
+    assert parts is not None
+    assert parts.without([0], "remove") == "#2 bob\n#3 cy"
 
 
 HEADED = "Status: RED\n- a\n- b\n- c"
