@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import wraps
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 from rag_rule_explainer.instrumentation.baseline_retries import without_loop
 from rag_rule_explainer.instrumentation.copies.patching import Interception
@@ -19,6 +20,8 @@ from rag_rule_explainer.instrumentation.noted_reads import (
 )
 
 _STORE = "the state of the context"
+_made_by: WeakKeyDictionary[Any, NotedReads | None] = WeakKeyDictionary()
+"""The stores, each with the reads of the tool that made it."""
 _ALL = ""
 """The path of the whole state of a context."""
 
@@ -70,13 +73,20 @@ def _reading(name: str, method: Any) -> Any:
             _note_all(store, found)
             yield found
 
-    return {"get": get, "get_state": get_state, "edit_state": edit_state}[name]
+    @wraps(method)
+    def init(store: Any, *args: Any, **kwargs: Any) -> None:
+        method(store, *args, **kwargs)
+        _made_by[store] = reads_in_use.get()
+
+    return {"get": get, "get_state": get_state, "edit_state": edit_state, "__init__": init}[name]
 
 
 def _noting(store: Any) -> NotedReads | None:
     """Returns what notes a read of this store; None if no tool runs, or if the store is that of an agent
-    that the tool runs, whose state begins anew with each call."""
+    or a workflow that the tool runs, whose state begins anew with each call."""
     noted = reads_in_use.get()
+    if noted is not None and _made_by.get(store) is noted:
+        return None
     own = None if noted is None else _own_store(noted)
     return None if own is not None and own is not store else noted
 
@@ -100,7 +110,7 @@ INTERCEPTIONS = (
     Interception(
         "workflows.context.state_store",
         "InMemoryStateStore",
-        re.compile("|".join(_READS)),
+        re.compile("|".join((*_READS, "__init__"))),
         _reading,
         inherited=_READS,
     ),

@@ -10,7 +10,7 @@ from llama_index.core.base.llms.types import CompletionResponse, CompletionRespo
 from llama_index.core.llms import CustomLLM
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.tools import FunctionTool
-from llama_index.core.workflow import Context
+from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
 from llama_index_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import calls_tool
@@ -175,7 +175,45 @@ def attribute_that_stays(omitted: Omitted, ran: list[str]) -> Any:
     )
 
 
-INNOCENT: list[Any] = [entry_of_the_context, context_that_is_not_read, attribute_that_stays]
+class Asking(Workflow):
+    """An ``Asking`` keeps a text in its own context, and answers with what it then reads there."""
+
+    def __init__(self, is_edited: bool) -> None:
+        super().__init__(timeout=60)
+        self.is_edited = is_edited
+
+    @step
+    async def ask(self, ctx: Context, event: StartEvent) -> StopEvent:
+        await ctx.store.set("user", "ann 4711")
+        if self.is_edited:
+            async with ctx.store.edit_state() as state:
+                return StopEvent(result=str({**state}))
+        return StopEvent(result=str({**await ctx.store.get_state()}))
+
+
+def _of_an_inner_workflow(omitted: Omitted, ran: list[str], *, is_edited: bool) -> Any:
+    async def policy() -> str:
+        """Says."""
+        return cut("policy #1", policy_for(await Asking(is_edited).run()), omitted)
+
+    return application(omitted, ran, policy)
+
+
+def state_of_an_inner_workflow(omitted: Omitted, ran: list[str]) -> Any:
+    return _of_an_inner_workflow(omitted, ran, is_edited=False)
+
+
+def edited_state_of_an_inner_workflow(omitted: Omitted, ran: list[str]) -> Any:
+    return _of_an_inner_workflow(omitted, ran, is_edited=True)
+
+
+INNOCENT: list[Any] = [
+    entry_of_the_context,
+    context_that_is_not_read,
+    attribute_that_stays,
+    state_of_an_inner_workflow,
+    edited_state_of_an_inner_workflow,
+]
 
 
 async def explained(make: Any) -> tuple[Any, list[str]]:
