@@ -78,7 +78,9 @@ class BeforeCall:
         left, looked = deque[tuple[Any, tuple[Any, ...]]]([(root, ())]), set(self._seen)
         while left and len(looked) < _MOST:
             thing, above = left.popleft()
-            content = None if id(thing) in looked else _held(thing)
+            # A runtime has the tools of an agent. Their functions are replaced while a run goes on.
+            is_tool = is_given and is_data_record(thing) and hasattr(thing, "invoke")
+            content = None if id(thing) in looked or is_tool else _held(thing)
             if content is None:
                 continue
             looked.add(id(thing))

@@ -15,7 +15,15 @@ from typing_extensions import TypedDict
 
 from tests.agents.reading import Omitted, cut, policy_for
 from tests.agents.reading_agents import WithUser, agent_of, asking, innocent
-from tests.agents.reading_objects import Desk, database_of, filling, storing
+from tests.agents.reading_objects import (
+    Desk,
+    Session,
+    database_of,
+    filling,
+    keep_in_an_entry,
+    of_a_context,
+    storing,
+)
 
 
 class User(TypedDict):
@@ -72,6 +80,35 @@ def context_of_a_runtime(omitted: Omitted) -> Any:
         return agent.invoke(question, context={"user": "ann 4711"})
 
     return asked
+
+
+@innocent
+def other_field_of_a_context(omitted: Omitted) -> Any:
+    def app(question: Any) -> Any:
+        @before_model
+        def fill(state: Any, runtime: Any) -> None:
+            runtime.context.seen = str(state["messages"])
+
+        @tool
+        def policy(runtime: ToolRuntime[Any, Any]) -> str:
+            """Policy."""
+            return cut("policy #1", policy_for(runtime.context.user), omitted)
+
+        agent = agent_of(omitted, policy, fill, context_schema=Session)
+        return agent.invoke(question, context=Session())
+
+    return app
+
+
+@innocent
+def other_entry_of_a_context(omitted: Omitted) -> Any:
+    def context() -> dict[str, str]:
+        return {"user": "ann 4711"}
+
+    def read(runtime: Any) -> str:
+        return runtime.context["user"]
+
+    return of_a_context(omitted, context, read, keep_in_an_entry)
 
 
 @innocent

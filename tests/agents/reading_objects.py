@@ -200,6 +200,7 @@ def attribute_of_an_object(omitted: Omitted) -> Any:
 @dataclass
 class Session:
     seen: str = ""
+    user: str = "ann 4711"
 
 
 def of_a_session(omitted: Omitted, reads: Callable[[Session], str]) -> Any:
@@ -230,6 +231,65 @@ def object_as_a_whole(omitted: Omitted) -> Any:
 @guilty
 def fields_as_a_dict(omitted: Omitted) -> Any:
     return of_a_session(omitted, lambda session: str(asdict(session)))
+
+
+def of_a_context(omitted: Omitted, context: Any, reads: Callable[[Any], str], keeps: Any) -> Any:
+    """An agent whose middleware fills the context of the run, and whose tool reads it in this way."""
+
+    def app(question: Any) -> Any:
+        own = context()
+
+        @before_model
+        def fill(state: Any, runtime: Any) -> None:
+            keeps(runtime.context, told(state["messages"]))
+
+        @tool
+        def policy(runtime: ToolRuntime[Any, Any]) -> str:
+            """Policy."""
+            return cut("policy #1", policy_for(reads(runtime)), omitted)
+
+        agent = agent_of(omitted, policy, fill, context_schema=type(own))
+        return agent.invoke(question, context=own)
+
+    return app
+
+
+def keep_in_a_field(context: Any, text: str) -> None:
+    context.seen = text
+
+
+def keep_in_an_entry(context: Any, text: str) -> None:
+    context["seen"] = text
+
+
+@guilty
+def context_as_a_whole(omitted: Omitted) -> Any:
+    return of_a_context(omitted, Session, lambda runtime: str(runtime.context), keep_in_a_field)
+
+
+@guilty
+def entry_of_a_context(omitted: Omitted) -> Any:
+    return of_a_context(
+        omitted, lambda: {"seen": ""}, lambda runtime: str(runtime.context["seen"]), keep_in_an_entry
+    )
+
+
+@guilty
+def field_of_a_context(omitted: Omitted) -> Any:
+    def app(question: Any) -> Any:
+        @before_model
+        def fill(state: Any, runtime: Any) -> None:
+            runtime.context.seen = told(state["messages"])
+
+        @tool
+        def policy(runtime: ToolRuntime[Any, Any]) -> str:
+            """Policy."""
+            return cut("policy #1", policy_for(runtime.context.seen), omitted)
+
+        agent = agent_of(omitted, policy, fill, context_schema=Session)
+        return agent.invoke(question, context=Session())
+
+    return app
 
 
 def database_of(rows: list[str]) -> sqlite3.Connection:

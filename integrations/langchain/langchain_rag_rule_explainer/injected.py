@@ -27,6 +27,7 @@ _OWN = frozenset({"callbacks", "run_manager", "config", "tool_call_id", "store"}
 """The names of arguments that belong to the call, or whose reads are noted elsewhere."""
 _OF_CONFIG = ("configurable", "metadata")
 """The entries of a configuration in which an application may keep values of its own."""
+_OF_RUNTIME = ("state", "context")
 _READ = "__pregel_read"
 """The entry of LangGraph's configuration by which code reads the state of a graph."""
 _CHANNEL, _STORE = "the state of the graph", "the store"
@@ -42,18 +43,12 @@ def given_besides(
     whole, places = dict[ReadPath, Any](), _places_of_config(kwargs)
     places |= {(name,): each for name, each in given.items() if type(each) is dict}
     for name, each in injected.items():
-        path: tuple[str, ...] = (name, "state") if _is_runtime(each) else (name,)
-        state: Any = each.state if _is_runtime(each) else each
-        if _is_runtime(each):
-            whole[name, "context"] = each.context
-        if type(state) is dict:
-            places[path] = state
-        elif is_data_record(state):
-            declared: Any = getattr(cast("Any", type(cast("object", state))), "model_fields", None)
-            fields: dict[str, Any] = declared or vars(cast("object", state))
-            whole |= {(*path, one): getattr(state, one) for one in fields_read(tool, path, fields)}
-        else:
-            whole[path] = state
+        parts = _parts_of(each, name)
+        for path, value in parts.items():
+            if type(value) is dict:
+                places[path] = value
+            else:
+                whole |= _fields_of(tool, path, value)
 
     def look(path: ReadPath) -> object:
         if path[0] == _CHANNEL:
@@ -63,6 +58,23 @@ def given_besides(
         return value_at_key(places[path[:-1]], path[-1])
 
     return GivenToTool(list(given.values()), whole, look)
+
+
+def _parts_of(given: Any, name: str) -> Mapping[ReadPath, Any]:
+    """Returns what counts as read of an argument, by its path: of a runtime, its state and its
+    context."""
+    if not _is_runtime(given):
+        return {(name,): given}
+    return {(name, each): getattr(given, each) for each in _OF_RUNTIME}
+
+
+def _fields_of(tool: object, path: ReadPath, value: Any) -> Mapping[ReadPath, Any]:
+    """Returns the fields of a value that the tool may read; the value itself if it has no fields."""
+    if not is_data_record(value):
+        return {path: value}
+    fields: dict[str, Any] = getattr(type(value), "model_fields", None) or vars(value)
+    read = fields_read(tool, [str(each) for each in path], fields)
+    return {(*path, one): getattr(value, one) for one in read}
 
 
 def _is_runtime(given: Any) -> bool:
@@ -109,13 +121,15 @@ def _noted_in(given: Any, path: ReadPath, noted: NotedReads) -> Any:
         }
     if type(given) is dict:
         return ReadEntries(cast("dict[Any, Any]", given), noted, path)
-    state: object = given.state if _is_runtime(given) else None
-    if type(state) is dict:
-        own = copy(given)
-        entries = ReadEntries(cast("dict[Any, Any]", state), noted, (*path, "state"))
-        object.__setattr__(own, "state", entries)
-        return own
-    return given
+    if not _is_runtime(given):
+        return given
+    own = copy(given)
+    for name in _OF_RUNTIME:
+        held: object = getattr(given, name)
+        if type(held) is dict:
+            entries = ReadEntries(cast("dict[Any, Any]", held), noted, (*path, name))
+            object.__setattr__(own, name, entries)
+    return own
 
 
 def _is_internal(key: Any) -> bool:
