@@ -43,6 +43,23 @@ def test_bounds_of_an_explanation(replay_of: Any, mails: int) -> None:
     check("injected once", replay_of, mails)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("replay_of", ["next_action", "whole_run"])
+def test_a_condition_that_is_not_met_ends_the_search_for_retention_rules(replay_of: Any) -> None:
+    planted, parts, _ = CASES["injected once"]
+    world = Mailbox(planted, 3)
+    agent: Any = create_agent(GullibleModel(script=script_of(*parts)), list(world.tools))
+    options: Any = {"source_kinds": ["tools"], "replay_of": replay_of, "rules": "retention"}
+    explainer = RuleExplainer(agent, calls_tool("never_called"), **options)
+    asked = {"messages": [("user", PROMPT)]}
+    estimate = explainer.estimate(asked)
+    explanation = explainer.explain(asked)
+    assert explanation.counts.replays <= 2 < estimate.best.replays
+    assert "if the condition is met with all sources; if not" in str(estimate)
+    assert "after at most 2 replays" in str(estimate)
+    assert not explanation.rules
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("case", "replay_of", "mails"), SHAPES, ids=map(str, SHAPES))
 def test_bounds_of_twenty_explanations(case: str, replay_of: Any, mails: int) -> None:

@@ -12,6 +12,10 @@ from ..requests.source_recognition import Request
 from ..run_record import Participation
 
 _RAN = "the application ran once to its end, with its tools, as their results can be sources"
+_IF_MET = (
+    "best: if the condition is met with all sources; if not, a search for retention rules ends after at "
+    "most 2 replays, and an explanation may take fewer than the best"
+)
 
 
 class Retrieved(NamedTuple):
@@ -65,6 +69,6 @@ class Retrieved(NamedTuple):
             is_whole=request is None,
         )
         if run.takes_results or run.action is not None:
-            notes = (*notes, _RAN)
+            notes = (*notes, _RAN, _IF_MET)
         spent = sum(map(total, watch.models.values()))
         return cls(units, last.text if last else None, spent, notes, shape)
