@@ -50,8 +50,9 @@ UNCERTAIN_TOOL = (
 )
 CHANGING_TOOL = (
     "fidelity not checked: the tool {name} changes in place what it is given, or an object of the run "
-    "that other code can read, such as a list that it encloses. No replay runs the tool, so the change "
-    "is missing there. Let the tool return what is new, and other code take it from the result"
+    "that other code can read, such as a list that it encloses or the stream of a graph. No replay runs "
+    "the tool, so the change is missing there. Let the tool return what is new, and other code take it "
+    "from the result"
 )
 SAMPLED = (
     "a model worded a reply otherwise when the application was run again, and requests after it were "

@@ -35,6 +35,8 @@ class NotedReads:
     """The arguments of the tool that reads."""
     files: CallFiles = field(default_factory=CallFiles)
     """The files that it uses."""
+    writes_stream: bool = False
+    """True if it has written to a stream that code outside of it reads."""
 
     def note(self, path: ReadPath, value: object) -> None:
         """Records that the tool has read a value. Only the first read of a path counts, because the tool

@@ -200,7 +200,8 @@ class UsedTool:
         """Records the result of a tool that ran. Returns the result that the application gets; in a
         replay, this is the result without the omitted sources."""
         if self.record is not None and self.call is not None:
-            if self.reaching is not None and self.reaching.places.changed():
+            reach = self.reaching
+            if reach is not None and (reach.inputs.reads.writes_stream or reach.places.changed()):
                 self.record.changing.add(self.call.name)
             self._note_inputs()
             outcome = ToolOutcome(result, at=self.at)

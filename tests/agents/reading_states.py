@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any
 
+from langchain.agents import create_agent
 from langchain.agents.middleware import before_model
 from langchain.tools import ToolRuntime
 from langchain_core.tools import tool
-from langgraph.config import get_config
+from langgraph.config import get_config, get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.prebuilt import InjectedState, ToolNode
@@ -175,3 +176,93 @@ def field_of_a_state_that_is_a_model(omitted: Omitted) -> Any:
         return cut("policy #1", policy_for(state.user_id + "4711"), omitted)
 
     return _graph_of_a_model(omitted, policy)
+
+
+def _streaming(omitted: Omitted, inbox: Any, modes: list[str], keep: Any = None) -> Any:
+    """Runs an agent, and then another one that blocks if the policy, or what was streamed, says so."""
+
+    @tool
+    def policy() -> str:
+        """Policy."""
+        return cut("policy #1", "policy: check", omitted)
+
+    @tool
+    def block() -> str:
+        """Block."""
+        return cut("block #1", "blocked", omitted)
+
+    middleware = [] if keep is None else [keep]
+    agent: Any = create_agent(Scripted(), [inbox, policy], middleware=middleware)
+    blocking: Any = create_agent(Scripted(order=("block",)), [block])
+
+    def app(question: Any) -> Any:
+        streamed, output = list[str](), dict[str, Any]()
+        for mode, each in agent.stream(question, stream_mode=modes):
+            if mode == "custom":
+                streamed.append(str(each))
+            else:
+                output = each
+        if "4711" not in str(streamed) and "policy: check" not in told(output["messages"]):
+            return output
+        more = blocking.invoke(question)
+        return {"messages": [*output["messages"], *more["messages"]]}
+
+    return app
+
+
+def _inbox_that_streams(omitted: Omitted) -> Any:
+    @tool
+    def inbox() -> list[str]:
+        """Read."""
+        get_stream_writer()("account 4711")
+        return cut("inbox #1", MAILS, omitted)
+
+    return inbox
+
+
+@guilty
+def stream_of_a_tool(omitted: Omitted) -> Any:
+    return _streaming(omitted, _inbox_that_streams(omitted), ["custom", "values"])
+
+
+@guilty
+def stream_of_a_runtime(omitted: Omitted) -> Any:
+    @tool
+    def inbox(runtime: ToolRuntime[Any, Any]) -> list[str]:
+        """Read."""
+        runtime.stream_writer("account 4711")
+        return cut("inbox #1", MAILS, omitted)
+
+    return _streaming(omitted, inbox, ["custom", "values"])
+
+
+@innocent
+def stream_that_nobody_reads(omitted: Omitted) -> Any:
+    return _streaming(omitted, _inbox_that_streams(omitted), ["values"])
+
+
+@innocent
+def stream_of_a_node(omitted: Omitted) -> Any:
+    @tool
+    def inbox() -> list[str]:
+        """Read."""
+        return cut("inbox #1", MAILS, omitted)
+
+    @before_model
+    def keep(state: Any, runtime: Any) -> None:
+        get_stream_writer()(told(state["messages"]))
+
+    return _streaming(omitted, inbox, ["custom", "values"], keep)
+
+
+@innocent
+def model_that_is_made_in_the_run(omitted: Omitted) -> Any:
+    @tool
+    def policy() -> str:
+        """Policy."""
+        return cut("policy #1", "policy: block", omitted)
+
+    def app(question: Any) -> Any:
+        return agent_of(omitted, policy).invoke(question)
+
+    return app

@@ -60,6 +60,16 @@ def test_no_false_rule_about_a_tool_that_reads_what_the_run_made(make: Shape) ->
     assert explanation.doubted or "safe_tools=['policy']" in str(explanation)
 
 
+def test_a_model_that_is_made_in_the_run_replies_in_a_replay_of_one_action() -> None:
+    make = reading_states.model_that_is_made_in_the_run
+    explanation = explained(make, replay_of="next_action")
+
+    assert explanation.complete
+    assert not explanation.doubted
+    assert explanation.rules
+    assert false_rules(explanation, lambda omitted: real_run(make, omitted)) == []
+
+
 @pytest.mark.parametrize("make", INNOCENT, ids=lambda make: make.__name__)
 def test_a_tool_that_reads_what_no_source_changes_gets_its_recorded_result(make: Shape) -> None:
     skip_unless_it_works(make)

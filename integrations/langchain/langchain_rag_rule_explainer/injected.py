@@ -28,6 +28,8 @@ _OWN = frozenset({"callbacks", "run_manager", "config", "tool_call_id", "store"}
 _OF_CONFIG = ("configurable", "metadata")
 """The entries of a configuration in which an application may keep values of its own."""
 _OF_RUNTIME = ("state", "context")
+_RUNTIME = "__pregel_runtime"
+"""The entry of LangGraph's configuration by which code writes to a stream."""
 _READ = "__pregel_read"
 """The entry of LangGraph's configuration by which code reads the state of a graph."""
 _CHANNEL, _STORE = "the state of the graph", "the store"
@@ -123,12 +125,27 @@ def _noted_in(given: Any, path: ReadPath, noted: NotedReads) -> Any:
         return ReadEntries(cast("dict[Any, Any]", given), noted, path)
     if not _is_runtime(given):
         return given
-    own = copy(given)
+    own = _with_writer(given, noted)
     for name in _OF_RUNTIME:
         held: object = getattr(given, name)
         if type(held) is dict:
             entries = ReadEntries(cast("dict[Any, Any]", held), noted, (*path, name))
             object.__setattr__(own, name, entries)
+    return own
+
+
+def _with_writer(runtime: Any, noted: NotedReads) -> Any:
+    """Returns a copy of a runtime that notes whether code writes to the stream of the graph."""
+    own = copy(runtime)
+    write: Any = getattr(runtime, "stream_writer", None)
+    if getattr(write, "__closure__", None) is None:  # nobody reads a stream
+        return own
+
+    def noting(each: Any) -> None:
+        noted.writes_stream = True
+        write(each)
+
+    object.__setattr__(own, "stream_writer", noting)
     return own
 
 
@@ -138,13 +155,16 @@ def _is_internal(key: Any) -> bool:
 
 def noting_channels(kwargs: dict[str, Any]) -> dict[str, Any]:
     """Returns the keyword arguments of ``run`` with a configuration that notes which channels of the
-    graph's state code reads by it."""
+    graph's state code reads by it, and whether it writes to a stream."""
     noted = reads_in_use.get()
     config: Any = kwargs.get("config")
-    configurable = mapping_in(mapping_in(config).get("configurable"))
+    configurable: Any = mapping_in(mapping_in(config).get("configurable"))
     read: Any = configurable.get(_READ)
     if noted is None or read is None:
         return kwargs
+    if _RUNTIME in configurable:
+        runtime = _with_writer(configurable[_RUNTIME], noted)
+        configurable = {**configurable, _RUNTIME: runtime}
 
     def noting(select: Any, fresh: bool = False) -> Any:
         found = read(select, fresh)
