@@ -74,7 +74,8 @@ def _fields_of(tool: object, path: ReadPath, value: Any) -> Mapping[ReadPath, An
     """Returns the fields of a value that the tool may read; the value itself if it has no fields."""
     if not is_data_record(value):
         return {path: value}
-    fields: dict[str, Any] = getattr(type(value), "model_fields", None) or vars(value)
+    declared: Any = getattr(cast("Any", type(cast("object", value))), "model_fields", None)
+    fields: dict[str, Any] = declared or vars(cast("object", value))
     read = fields_read(tool, [str(each) for each in path], fields)
     return {(*path, one): getattr(value, one) for one in read}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .list_data import Columns
 
-OF_ALL = "of"
+FIELD_OF_COUNTS = "of"
 """The name of the field that says in each item how many items there are."""
 ORDINAL = "ordinal"
 _WORDS = (
@@ -40,7 +40,7 @@ def places_in(items: Sequence[Any], columns: Columns) -> Iterator[str]:
     ]
     for name, own in named:
         if _says_how_many(own):
-            yield name or OF_ALL
+            yield name or FIELD_OF_COUNTS
         # A number in a text has a name of its own.
         elif (name or not columns) and (
             _runs([_ordinal(each) for each in own]) or (not name and _has_marks(own))
