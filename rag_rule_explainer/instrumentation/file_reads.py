@@ -59,11 +59,6 @@ class CallFiles:
             now = {path: known.now_at(path) for path in self.before}
             return {path: content_of(each) if each else b"" for path, each in now.items()}
 
-    @property
-    def only_written(self) -> Collection[str]:
-        """Returns the files that the call used without reading them."""
-        return self.before.keys() - self.read
-
 
 @dataclass(slots=True, eq=False)
 class RunFiles:

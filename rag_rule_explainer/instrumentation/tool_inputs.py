@@ -137,15 +137,13 @@ class ToolInputs:
             *_paths(_of_files(used, used.before), _of_files(used, files)),
         )
         for path, (before, after) in pairs:
-            if (before.is_read or after.is_read) and not self._is_same(before, after, replay, used):
+            if (before.is_read or after.is_read) and not self._is_same(before, after, replay):
                 return _said(path)
         return ""
 
-    def _is_same(self, before: Reached, after: Reached, replay: _Replay, used: CallFiles) -> bool:
+    def _is_same(self, before: Reached, after: Reached, replay: _Replay) -> bool:
         files = {*before.files, *after.files}
         changed = self._changed_by_others(files or {*before.holders, *after.holders}, replay)
-        if files & set(map(file_holder, used.only_written)):
-            return True
         if not changed:
             return before.content == after.content or are_same(before.content, after.content)
         if before.is_coarse or after.is_coarse:

@@ -108,6 +108,17 @@ def file_that_is_not_written_without_a_mail(omitted: Omitted) -> Any:
 
 
 @guilty
+def file_that_is_changed_only_after_a_mail(omitted: Omitted) -> Any:
+    def write(text: str) -> None:
+        if "4711" in text:
+            _to_file("account 4711")
+
+    agent = _with(omitted, _literal, write)
+    _to_file("none")
+    return agent
+
+
+@guilty
 def file_that_is_added_to(omitted: Omitted) -> Any:
     def write(text: str) -> None:
         with Path("mails.txt").open("a", encoding="utf-8") as file:
