@@ -11,12 +11,13 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 
 NO_PYTHON := no Python 3.10 or newer was found; install one, or say make PYTHON=...
 
-.PHONY: help demo demo-model model cite-model paper-model test check lint types slow docs browser pictures traces annotations scorers coverage nightly waits bench cluster agents peers peers-model clean
+.PHONY: help demo demo-model model cite-model paper-model test costs check lint types slow docs browser pictures traces annotations scorers coverage nightly waits bench cluster agents peers peers-model clean
 
 help:
 	@echo "make demo      explain two stories, offline"
 	@echo "make demo-model  explain a chain on a real language model, without a key; downloads 350 MB"
-	@echo "make test      the fast tests"
+	@echo "make test      one case of each quick test, within two minutes;"
+	@echo "               make test QUICK= asks all cases of all fast tests, as a merge does"
 	@echo "make check     lint, format, types, who may import whom, the slow tests;"
 	@echo "               make lint, make types and make slow do a part of that each"
 	@echo "make docs      the documentation as a site in dist/site; a warning is an error"
@@ -25,6 +26,7 @@ help:
 	@echo "make traces    the traces of the tests, made anew by the real packages; says what changed; 2 GB"
 	@echo "make annotations  rules as annotations in Phoenix and MLflow themselves, and what their pages show; 2 GB"
 	@echo "make scorers   the scorers in the frameworks that run them, offline; 2 GB"
+	@echo "make costs     measures which tests are too costly for make test, and writes tests/costly.txt anew"
 	@echo "make coverage  all tests, and what they leave out"
 	@echo "make nightly   random conditions by the hundred thousand, against the definitions of a rule;"
 	@echo "               memories of every kind, planted into every application;"
@@ -62,8 +64,14 @@ CITING ?= .citing-study
 cite-model: $(VENV)-model/.demo
 	$(VENV)-model/bin/python -m demos.real_model.citing --folder $(CITING) --most $(MOST)
 
+# QUICK= runs all fast tests with all their cases.
+QUICK := --quick
 test: $(VENV)/.test
-	$(PYTEST) -n auto -q
+	$(PYTEST) -n auto -q $(QUICK)
+
+# Which tests `make test` leaves out; on a machine that does nothing else.
+costs: $(VENV)/.test
+	$(PYTEST) -n auto -q -p tests.costs
 
 check: lint types slow
 
@@ -105,6 +113,7 @@ coverage: $(VENV)/.test
 	$(PYTEST) -n auto -q -m "not benchmark and not nightly and not browser and not model" --cov --cov-report=term
 
 nightly: $(VENV)/.test model cite-model cluster annotations scorers agents
+	$(PYTEST) -n auto -q --quick
 	$(PYTEST) -n auto -q -m slow
 	$(PYTEST) -n auto -q -m "nightly and spread"
 	$(PYTEST) -q -s -m "nightly and not spread"

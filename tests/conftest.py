@@ -31,7 +31,8 @@ from rag_rule_explainer.instrumentation.rewinding import (
 )
 from rag_rule_explainer.probing.tracing import endpoints
 from tests import repeating
-from tests.representing import FURTHER, on_further, one_in, spread_out
+from tests.costs import costly
+from tests.representing import FURTHER, on_further, one_in, quick, spread_out
 
 # What CI finds is to be the change's doing, not the day's; new examples are looked for everywhere else.
 # The machines are shared: how long one example takes says nothing.
@@ -86,6 +87,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--repeat", type=int, default=1, metavar="N", help="runs each test that waits N times"
     )
     parser.addoption("--site", type=Path, help="the site that a browser's tests look at")
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="leaves out the tests of tests/costly.txt, and asks the others with one of their cases",
+    )
     parser.addoption("--further", choices=list(FURTHER), help="runs what is asked on a further Python")
 
 
@@ -121,8 +127,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
 def pytest_one_case_in_so_many(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Comes after what is not asked at all was taken out."""
-    further = config.getoption("--further")
-    kept, others = on_further(further, items) if further else one_in(_one_in(config), items)
+    if further := config.getoption("--further"):
+        kept, others = on_further(further, items)
+    elif config.getoption("--quick"):
+        kept, others = quick(costly(), items)
+    else:
+        kept, others = one_in(_one_in(config), items)
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = kept

@@ -4,6 +4,7 @@ there are very many, the night asks the rest."""
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
+from zlib import crc32
 
 import pytest
 
@@ -99,6 +100,23 @@ def one_in(many: int, items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], 
         (others if cases[test] % many else kept).append(item)
         cases[test] += 1
     return kept, others
+
+
+def quick(
+    costly: Collection[str], items: Iterable[pytest.Item]
+) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """What a quick run asks, and the rest, both in their order: one case of each test that is not
+    ``costly``. Which case it is hangs on the test's name, so that each framework has some."""
+    items, tests = list(items), defaultdict[str, list[str]](list)
+    for item in items:
+        tests[item.nodeid.partition("[")[0]].append(item.nodeid)
+    asked = {
+        cases[crc32(test.encode()) % len(cases)] for test, cases in tests.items() if test not in costly
+    }
+    return (
+        [each for each in items if each.nodeid in asked],
+        [each for each in items if each.nodeid not in asked],
+    )
 
 
 FRAMEWORKS = ("agents", "instrumentation", "integrations", "pytest_plugin", "scorers", "traces")

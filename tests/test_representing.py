@@ -2,13 +2,16 @@
 
 from collections import Counter
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.representing import FRAMEWORKS, covering, on_further, one_in
+from tests.costs import costly, too_costly
+from tests.representing import FRAMEWORKS, covering, on_further, one_in, quick
 
+ROOT = Path(__file__).parents[1]
 NAMES = ["a[1]", "a[2]", "b", "a[3]", "c[x]", "a[4]", "c[y]"]
 
 
@@ -31,6 +34,36 @@ def test_each_test_is_asked_and_one_in_so_many_of_its_cases() -> None:
 
 def test_one_in_one_is_every_case_in_its_order() -> None:
     assert one_in(1, ITEMS) == (ITEMS, [])
+
+
+def test_a_quick_run_asks_one_case_of_each_test_that_is_not_costly() -> None:
+    kept, others = quick({"tests/test_it.py::b"}, ITEMS)
+    assert [name[0] for name in names(kept)] == ["a", "c"]
+    assert sorted(names(kept) + names(others)) == sorted(NAMES)
+
+
+def test_a_quick_run_asks_different_cases_of_tests_with_the_same_cases() -> None:
+    crossing = [
+        item
+        for test in range(30)
+        for item in items_of("tests/test_it.py", [f"test_{test}[{kit}]" for kit in "abc"])
+    ]
+    kept, _ = quick((), crossing)
+    assert {name[-2] for name in names(kept)} == {"a", "b", "c"}
+
+
+def test_too_costly_are_tests_whose_cheapest_case_is_but_each_file_keeps_one() -> None:
+    costs = [
+        *(("a.py::one[1]", 3.0), ("a.py::one[2]", 0.1), ("a.py::two[1]", 0.4), ("a.py::two[2]", 0.3)),
+        *(("b.py::one", 2.0), ("b.py::two", 1.0)),
+    ]
+    assert list(too_costly(costs)) == ["a.py::two", "b.py::one"]
+
+
+def test_each_costly_test_is_there() -> None:
+    for name in costly():
+        path, *_, test = name.split("::")
+        assert f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), f"{name}: make costs"
 
 
 def test_further_pythons_are_asked_different_tests_of_a_file() -> None:

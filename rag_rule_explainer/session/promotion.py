@@ -36,6 +36,10 @@ _SAME_TEXT = (
 _NOT_TRIED = (
     "it is not known whether documents that the model did not see reach it when others are left out"
 )
+_FAILED = (
+    _NOT_TRIED + ", so the rules may be untrue of the real application: the replay that tries it gave no "
+    'answer ({why}). Pass scope="retrieved", which takes them in'
+)
 
 
 class Promoting(Protocol):
@@ -144,9 +148,12 @@ async def _warning(subset: ArrangementKey, baseline: Baseline, call: Promoting, 
         return _SAME_TEXT
     except RagRuleError as error:
         reply = Reply(None, cause=error)
-    if reply.answer is None:
+    if reply.answer is None and isinstance(reply.cause, LimitReached):
         _note(call, f"the replay that tries it gave no answer ({reply.error})")
         return ""
+    if reply.answer is None:
+        # What was promoted may be the reason, such as one that makes an agent call another tool.
+        return _FAILED.format(why=reply.error)
     held_out, dropped = ({each.id for each in some} for some in (baseline.held_out, baseline.dropped))
     shown = [each for each in reply.answer.seen or () if each in held_out]
     # For a source that a search dropped in the baseline, ``delivered`` shows whether the search returns

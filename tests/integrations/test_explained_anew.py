@@ -90,6 +90,15 @@ def in_the_level_of_a_logger(_: Path) -> tuple[Callable[[], object], Callable[[]
     )
 
 
+def in_the_level_of_a_logger_made_anew(folder: Path) -> tuple[Callable[[], object], Callable[[], object]]:
+    """No logger of this name is there before the first run."""
+    name = f"{_LOGGER}_{folder.name}"
+    return (
+        lambda: logging.getLogger(name).setLevel(logging.DEBUG),
+        lambda: logging.getLogger(name).level == logging.DEBUG,
+    )
+
+
 def in_the_builtins(_: Path) -> tuple[Callable[[], object], Callable[[], object]]:
     def note() -> None:
         _OWN.rag_rule_alert = True
@@ -105,6 +114,7 @@ STATES = [
     by_a_file_that_is_there,
     in_the_working_folder,
     in_the_level_of_a_logger,
+    in_the_level_of_a_logger_made_anew,
     in_the_builtins,
 ]
 

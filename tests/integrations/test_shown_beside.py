@@ -108,6 +108,22 @@ def test_nothing_is_proved_and_the_way_out_has_the_rules(
         assert follows(true, found)
 
 
+def failing_with_d(texts: list[str]) -> list[str]:
+    """The first three. An application that is shown d does something that ends a replay."""
+    first = texts[:3]
+    if TEXTS["d"] in first:
+        raise ValueError("d asks for more")
+    return first
+
+
+@pytest.mark.parametrize("framework", [*GATES, "plain"])
+def test_nothing_is_proved_where_the_replay_that_tries_it_fails(framework: str, models: Models) -> None:
+    explanation = rules(framework, failing_with_d, models)
+    assert {rule.claim for rule in explanation.rules} == {"unverified"}
+    assert explanation.warnings[0].startswith("it is not known whether documents")
+    assert "d asks for more" in explanation.warnings[0]
+
+
 @pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("framework", GATES)
 def test_with_few_replays_left_it_is_not_tried_and_the_limit_holds(

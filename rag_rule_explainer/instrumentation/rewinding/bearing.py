@@ -22,7 +22,7 @@ from ..shared_state.reaching import is_ours
 from ..shared_state.writing import written_names
 from .lazy_constants import is_computed_by_framework, is_made_once
 from .members import code_of_member, members_named
-from .named import under_usual_names
+from .named import texts_of_variables, under_usual_names
 from .owners import OF_MODELS, Node, Owner
 from .parts import OF_A_FUNCTION
 from .snapshot import KeptPart, Snapshot
@@ -72,7 +72,8 @@ class Bearing:
 
     ``named``: the names in the code of the user's functions; methods of a language model that the user
     wrote are left out. ``texts``: the string constants in the code that a run may execute, including code
-    of models.
+    of models. ``texts_by_name``: the texts that variables have which the code of the user's functions
+    names.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -85,6 +86,7 @@ class Bearing:
             (*(name for code in self._not_of_models for name in names_in(code)), *usual)
         )
         self.texts = tuple(text for code in self._codes for text in texts_in_code(code))
+        self.texts_by_name = tuple(texts_of_variables(node.thing for node in of_others))
         of_models = {id(each) for each in self._codes} - {id(each) for each in self._not_of_models}
         names = (name for code in self._codes if id(code) in of_models for name in names_in(code))
         self._named_by_models = frozenset(names)

@@ -112,7 +112,17 @@ def globals_set_in(code: CodeType) -> frozenset[str]:
 def under_usual_names(functions: Iterable[Any]) -> Iterator[str]:
     """Yields the name of each function in ``_BY_NAME``, such as ``getattr``, that these functions use,
     even if they use it under another name. ``functions``: the user's functions, with their code."""
+    yield from (_BY_NAME[id(each)] for each in _in_variables(functions) if id(each) in _BY_NAME)
+
+
+def texts_of_variables(functions: Iterable[Any]) -> Iterator[str]:
+    """Yields the texts of the global and the enclosed variables that the code of these functions names,
+    such as the name of a logger. ``functions``: the user's functions, with their code."""
+    yield from (each for each in _in_variables(functions) if type(each) is str)
+
+
+def _in_variables(functions: Iterable[Any]) -> Iterator[object]:
     for function in functions:
         cells = gc.get_referents(*function.__closure__) if function.__closure__ else ()
-        held = (function.__globals__.get(name) for name in own_code(function).co_names)
-        yield from (_BY_NAME[id(each)] for each in (*held, *cells) if id(each) in _BY_NAME)
+        yield from (function.__globals__.get(name) for name in own_code(function).co_names)
+        yield from cells

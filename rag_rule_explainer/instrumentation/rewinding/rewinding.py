@@ -66,7 +66,8 @@ class Rewinding:
         self._is_harmless = is_harmless
         self._isolated = isolated
         self._bearing = Bearing(self._snapshot)
-        self._beyond = Beyond(self._snapshot.asked, self._bearing.named, self._bearing.texts, writes)
+        texts = (*self._bearing.texts, *self._bearing.texts_by_name)
+        self._beyond = Beyond(self._snapshot.asked, self._bearing.named, texts, writes)
         self._changes = Changes(application, self._snapshot, self._bearing, is_harmless, isolated)
         self._is_missed = self.is_wanted = self.is_live = False
         self._places: tuple[str, ...] = ()
