@@ -56,6 +56,10 @@ _ALSO_ACTS = (
     "runs again"
 )
 _RAN = "the function of the tool {name!r}, which retrieves, ran in replays, {times} in all"
+_ONLY_IN_REPLAYS = (
+    "the tool {name!r}, which the baseline did not call, ran in replays, {times} in all; if it changes "
+    "anything, pass on_new_tool_call='unknown', by which no tool runs again"
+)
 _CONVERSATIONS = {
     "thread_id",
     "session_id",
@@ -169,6 +173,14 @@ class RecordedBaseline(Generic[Item]):
             yield SEVERAL_RESULTS
         if self.replays.captured.waited:
             yield WAITED.format(reason=self.replays.captured.waited)
+        yield from self._tools_of_replays_alone()
+
+    def _tools_of_replays_alone(self) -> Iterator[str]:
+        manner, first = self.replays.manner, self.replays.first
+        named = {*first.tools, *first.retrieving_tools, *manner.safe_tools, *manner.stub_tools}
+        for name, count in () if manner.replays_tools else sorted(first.acts.runs.items()):
+            if count and name not in named:
+                yield _ONLY_IN_REPLAYS.format(name=name, times=_times(count))
 
     def _served_otherwise(self) -> str:
         """Returns a warning if a replay searched with a query that the baseline did not make. The replay
@@ -198,7 +210,7 @@ class RecordedBaseline(Generic[Item]):
         for name in sorted(first.retrieving_tools):
             count = first.acts.runs[name] - before[name]
             if count > 0:
-                yield _RAN.format(name=name, times="once" if count == 1 else f"{count} times")
+                yield _RAN.format(name=name, times=_times(count))
 
     def _state(self) -> str:
         """Returns a digest of everything that the answer depends on, except the question and the sources:
@@ -282,3 +294,7 @@ class RecordedBaseline(Generic[Item]):
     def _longest(self) -> float | None:
         factor, seconds = self.replays.manner.replay_bound, self.seconds
         return None if factor is None or seconds is None else seconds_for(seconds, factor)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

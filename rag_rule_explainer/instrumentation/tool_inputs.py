@@ -16,6 +16,8 @@ from .file_reads import CallFiles, KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
 from .reached_state import Holder, Reached, file_holder, reached_state
 
+_FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
+"""The names by which frameworks' tools hold their functions; they say nothing to the user."""
 _NONE = Reached(None, (), is_read=False)
 """This value is in place of a variable that does not exist."""
 
@@ -151,8 +153,7 @@ class ToolInputs:
         if files:
             is_of_tools = all(each[1] not in replay.known.now.writers for each in files)
             return is_of_tools and self._is_as_made(changed, replay)
-        if before.content == after.content:
-            return True
+        # The content may be equal only because the baseline's calls still have their effect.
         return self._is_as_made(changed, replay) and all(
             _is_of_tools(each, after, replay.known.running or ()) for each in changed
         )
@@ -221,5 +222,7 @@ def _changed(before: Reached, after: Reached) -> Collection[Holder]:
 
 
 def _said(path: ReadPath) -> str:
-    last = f"{str(path[-1])!r}"
-    return last if len(path) == 1 else f"{last} of {path[0]}"
+    first, last = path[0], f"{str(path[-1])!r}"
+    if first == "the file":
+        return f"the file {last}"
+    return last if len(path) == 1 or first in _FUNCTIONS else f"{last} of {first}"

@@ -10,11 +10,17 @@ import pytest
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import calls_tool
-from tests.agents import reading_files, reading_nothing_new, reading_objects, reading_states
+from tests.agents import (
+    reading_files,
+    reading_notes,
+    reading_nothing_new,
+    reading_objects,
+    reading_states,
+)
 from tests.agents.reading import ASKED, Omitted, Shape, calls_in, false_rules
 from tests.agents.reading_agents import GUILTY, INNOCENT
 
-MODULES = (reading_files, reading_nothing_new, reading_objects, reading_states)
+MODULES = (reading_files, reading_notes, reading_nothing_new, reading_objects, reading_states)
 """The modules that fill ``GUILTY`` and ``INNOCENT``."""
 
 
