@@ -14,6 +14,8 @@ from rag_rule_explainer import Explanation, contains
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts, sent_in
 
+ASKED: Any = {"messages": [("user", "why?")]}
+
 
 class Escalating(Telling):
     """Searches first, and opens a ticket where b is not shown."""
@@ -51,7 +53,7 @@ def explained(**options: Any) -> tuple[Explanation, int]:
 
     agent = create_agent(Escalating(), [search, open_ticket])
     explainer = RuleExplainer(agent, contains("answered"), **options)
-    return explainer.explain({"messages": [("user", "why?")]}), len(opened)
+    return explainer.explain(ASKED), len(opened)
 
 
 def test_a_warning_names_it_and_the_way_out_keeps_it_from_running() -> None:
