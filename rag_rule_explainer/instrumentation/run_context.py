@@ -91,7 +91,8 @@ def using_tool(name: str, used: UsedTool | None) -> Generator[None, None, None]:
         with nullcontext() if run is None else executing(run):
             yield
     finally:
-        if run is not None and used is not None and used.outcome is None:
+        # A call that is only counted has no ``call``: a framework's own tool changes nothing outside.
+        if run is not None and used is not None and used.call is not None and used.outcome is None:
             run.acts.end_call(name, used.at, moment())
         call_in_use.reset(call)
         tools_in_use.reset(token)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import anyio
 
-from ..errors import RagRuleError, SourceLeak
+from ..errors import RagRuleError, SourceLeak, SourcesReordered
 from ..explanation.wording import few_of
 from ..lattice import ArrangementKey
 from ..probing.limits import LimitReached
@@ -148,7 +148,8 @@ async def _warning(subset: ArrangementKey, baseline: Baseline, call: Promoting, 
         return _SAME_TEXT
     except RagRuleError as error:
         reply = Reply(None, cause=error)
-    if reply.answer is None and isinstance(reply.cause, LimitReached):
+    # Where sources cannot be served in the order that was asked for, the replay shows nothing.
+    if reply.answer is None and isinstance(reply.cause, (LimitReached, SourcesReordered)):
         _note(call, f"the replay that tries it gave no answer ({reply.error})")
         return ""
     if reply.answer is None:
