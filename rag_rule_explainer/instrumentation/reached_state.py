@@ -54,7 +54,7 @@ class Reached(NamedTuple):
     """A ``Reached`` is one value that code reaches. ``content``: what ``comparable_value`` returns for
     it; ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if
     the code may read it; ``is_coarse``: True for a file, and for an object of a library, of which it may
-    read any part."""
+    read any part, and for an attribute that no code names, of an object that it hands on."""
 
     content: Any
     holders: tuple[Holder, ...]
@@ -97,6 +97,7 @@ class _Walk:
         self.names = known
         self.values = dict[ReadPath, Reached]()
         self.kept = list[object]()
+        self._handed_on = set[ReadPath]()  # what no code names, in an object that code hands on
         self._seen = set[tuple[int, bool]]()
 
     def from_tool(self, tool: Any) -> None:
@@ -221,6 +222,8 @@ class _Walk:
     def _attributes(self, value: Any, path: ReadPath) -> None:
         is_whole = not isinstance(value, ModuleType) and not self.known.whole.isdisjoint(path)
         for name, each in _held(value).items():
+            if is_whole and name not in self.known.named:
+                self._handed_on.add((*path, name))
             if is_whole or name in self.known.named:
                 read, holder = is_whole or name in self.known.read, ((id(value), name),)
                 self._visit(each, (*path, name), holder, is_read=read)
@@ -253,6 +256,7 @@ class _Walk:
         self.kept.append(value)
         is_known = _is_data(value) or isinstance(value, (Connection, *_BUFFERS))
         is_coarse = (is_path and self.names.named.isdisjoint(_ASKING)) or not (is_known or is_path)
+        is_coarse = is_coarse or path in self._handed_on
         self.values[path] = Reached(content, (*holders, *own), is_read, is_coarse)
 
 

@@ -48,7 +48,9 @@ class World:
 
     def run(self, call: ToolCall) -> Any:
         self.executed.append(call)
-        runtime = FunctionsRuntime(self.suite.tools)
+        return self.result_of(FunctionsRuntime(self.suite.tools), call)
+
+    def result_of(self, runtime: FunctionsRuntime, call: ToolCall) -> Any:
         result, error = runtime.run_function(self.environment, call.name, call.arguments)
         return plain(result) if error is None else error
 
@@ -62,8 +64,12 @@ class World:
         return [self._tool(each) for each in self.suite.tools]
 
     def _tool(self, function: Any) -> StructuredTool:
+        # The tool's own code names this function alone. It would seem to read whatever any tool of the
+        # suite reads, if it named the suite.
         def run(**given: Any) -> Any:
-            return self.run(ToolCall(function.name, plain(given)))
+            call = ToolCall(function.name, plain(given))
+            self.executed.append(call)
+            return self.result_of(FunctionsRuntime([function]), call)
 
         return StructuredTool.from_function(
             func=run,
