@@ -50,7 +50,7 @@ class World:
         self.executed.append(call)
         return self.result_of(FunctionsRuntime(self.suite.tools), call)
 
-    def result_of(self, runtime: FunctionsRuntime, call: ToolCall) -> Any:
+    def result_of(self, runtime: Any, call: ToolCall) -> Any:
         result, error = runtime.run_function(self.environment, call.name, call.arguments)
         return plain(result) if error is None else error
 
