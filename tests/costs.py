@@ -1,5 +1,5 @@
-"""Which tests cost so much that ``make test`` leaves them to the merge. As a plugin of pytest, this
-module writes their names anew (``make costs``)."""
+"""This module knows the tests that ``make test`` leaves to the merge, because they cost too much. As a
+plugin of pytest, it writes their names anew (``make costs``)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -13,13 +13,13 @@ MOST = 0.25
 
 
 def costly() -> frozenset[str]:
-    """The tests that ``make test`` leaves out, by the names that pytest gives them."""
+    """Returns the names, as pytest gives them, of the tests that ``make test`` leaves out."""
     return frozenset(COSTLY.read_text(encoding="utf-8").split())
 
 
 def too_costly(costs: Iterable[tuple[str, float]]) -> Iterator[str]:
-    """The tests whose cheapest case takes longer than ``MOST``. Each file keeps its cheapest test, so
-    that no file is left out. ``costs``: the name and the seconds of each case."""
+    """Yields the tests whose cheapest case takes longer than ``MOST``. Each file keeps its cheapest
+    test, so that no file is left out. ``costs``: the name and the seconds of each case."""
     files = defaultdict[str, dict[str, float]](dict)
     for case, seconds in costs:
         test = case.partition("[")[0]

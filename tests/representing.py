@@ -105,8 +105,8 @@ def one_in(many: int, items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], 
 def quick(
     costly: Collection[str], items: Iterable[pytest.Item]
 ) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """What a quick run asks, and the rest, both in their order: one case of each test that is not
-    ``costly``. Which case it is hangs on the test's name, so that each framework has some."""
+    """Returns what a quick run asks, and the rest, both in their order. A quick run asks one case of each
+    test that is not ``costly``. The test's name decides which case, so each framework has some."""
     items, tests = list(items), defaultdict[str, list[str]](list)
     for item in items:
         tests[item.nodeid.partition("[")[0]].append(item.nodeid)

@@ -20,7 +20,7 @@ _OF_TEXTS = frozenset(
 )
 """The names by which code reads variables whose names are texts."""
 _OF_ANY = frozenset({"globals", "vars", "__dict__", "eval", "exec"})
-"""Those by which code may read any variable of a module."""
+"""Code that uses one of these names may read any variable of a module."""
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb"})
 _LONGEST = 1_000
 """The largest length of a text that may be a name or a path."""
@@ -39,10 +39,11 @@ class NamedVariable(NamedTuple):
 
 
 class CodeNames(NamedTuple):
-    """The names in code: all; those that it reads; and those that it uses otherwise than by an attribute,
-    as in ``f"{session}"`` or ``asdict(session)``, so that it may read all of the object. ``texts``: the
-    texts in the code; ``environment``: the environment variables that it reads; ``is_any``: True if it
-    may read any variable of a module."""
+    """A ``CodeNames`` holds the names in code. ``named``: all of them; ``read``: those that it reads;
+    ``whole``: those that it uses otherwise than by an attribute, as in ``f"{session}"`` or
+    ``asdict(session)``, so that it may read all of the object. ``texts``: the texts in the code;
+    ``environment``: the environment variables that it reads; ``is_any``: True if it may read any variable
+    of a module."""
 
     named: frozenset[str] = frozenset()
     read: frozenset[str] = frozenset()

@@ -127,7 +127,8 @@ def _note(call: Promoting, why: str) -> None:
 
 async def _warning(subset: ArrangementKey, baseline: Baseline, call: Promoting, sampler: Sampler) -> str:
     """Returns the warning if, in one replay on this subset, a model is shown sources that were held out
-    or dropped; else an empty text."""
+    or dropped, or if this replay fails, so that this is not known; else an empty text. Only a note says
+    that the replay was not made because of a limit, or got its sources in another order."""
     replayer = sampler.replayer
     kept = Arrangement.of(call.sources, subset).sources
 

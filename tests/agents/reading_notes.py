@@ -4,6 +4,7 @@ is made before the run, so what the first run wrote is still there in replays.""
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,17 @@ def notes_in_a_database(omitted: Omitted) -> Any:
 def notes_that_no_tool_reads(omitted: Omitted) -> Any:
     notes, known = list[str](), [NOTE]
     return _agent(omitted, notes.append, lambda: list(known))
+
+
+class World:
+    def __init__(self) -> None:
+        self.notes, self.pages = list[str](), [NOTE]
+
+
+@innocent
+def notes_in_an_object_that_is_handed_on(omitted: Omitted) -> Any:
+    world = World()
+    return _agent(omitted, world.notes.append, lambda: attrgetter("pages")(world))
 
 
 @innocent
