@@ -16,7 +16,7 @@ NO_PYTHON := no Python 3.10 or newer was found; install one, or say make PYTHON=
 help:
 	@echo "make demo      explain two stories, offline"
 	@echo "make demo-model  explain a chain on a real language model, without a key; downloads 350 MB"
-	@echo "make test      one case of each quick test, within two minutes;"
+	@echo "make test      one case of each quick test, in about two minutes;"
 	@echo "               make test QUICK= asks all cases of all fast tests, as a merge does"
 	@echo "make check     lint, format, types, who may import whom, the slow tests;"
 	@echo "               make lint, make types and make slow do a part of that each"
