@@ -106,8 +106,14 @@ class BaselineMemory:
         idle = {*replay.retrieving, *replay.safe, *run.stubs}
         ran = [each.call for each in first.tool_record.executed if each.at < until]
         missing = set(re.findall(r"\w+", " ".join(_missing(found))))
+        writing = first.tool_record.changing | first.tool_record.storing
         # A tool that was given a missing word has most likely written it, and among equals the last one.
-        ran.sort(key=lambda call: not missing.isdisjoint(re.findall(r"\w+", str(call.arguments))))
+        ran.sort(
+            key=lambda call: (
+                call.name in writing,
+                not missing.isdisjoint(re.findall(r"\w+", str(call.arguments))),
+            )
+        )
         return list(dict.fromkeys(each.name for each in reversed(ran) if each.name not in idle))
 
     def origin_of(self, found: Difference) -> str:

@@ -8,7 +8,7 @@ is the same.
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from typing_extensions import override
 
@@ -17,6 +17,7 @@ from ..probing.whose import is_users
 from ..tool_calls import ToolCall
 from .comparable import comparable_value
 from .file_reads import CallFiles, RunFiles
+from .store_writes import StorePlace, StoreWrite, StoreWrites
 
 ReadPath: TypeAlias = tuple[Hashable, ...]
 """A ``ReadPath`` says what was read: the names that lead to it."""
@@ -24,6 +25,14 @@ KEYS = "the keys"
 """The end of the path of all keys of a dict."""
 MISSING_VALUE = "there is no such value"
 """This text is in place of the value at a path where there is none."""
+
+
+class StoreRead(NamedTuple):
+    """A ``StoreRead`` is a read of a store. ``place``: where it looked; ``others``: what all code but
+    tools had written there before in the run."""
+
+    place: StorePlace
+    others: list[StoreWrite]
 
 
 @dataclass(slots=True, eq=False)
@@ -37,12 +46,20 @@ class NotedReads:
     """The files that it uses."""
     writes_stream: bool = False
     """True if it has written to a stream that code outside of it reads."""
+    stores: StoreWrites = field(default_factory=StoreWrites)
+    """The writes of its run to stores."""
+    in_stores: dict[ReadPath, StoreRead] = field(default_factory=dict[ReadPath, StoreRead])
+    """Those of the reads that were reads of a store."""
+    wrote: set[StorePlace] = field(default_factory=set[StorePlace])
+    """The places in stores to which the tool has written."""
 
-    def note(self, path: ReadPath, value: object) -> None:
+    def note(self, path: ReadPath, value: object, place: StorePlace | None = None) -> None:
         """Records that the tool has read a value. Only the first read of a path counts, because the tool
-        itself may have changed it since."""
+        itself may have changed it since. ``place``: where in a store it was; None if it was in none."""
         if path not in self.found:
             self.found[path] = comparable_value(value)
+            if place is not None:
+                self.in_stores[path] = StoreRead(place, self.stores.of_others(place))
 
 
 reads_in_use: ContextVar[NotedReads | None] = ContextVar("rag_rule_reads", default=None)
@@ -67,7 +84,8 @@ class GivenToTool:
     """A ``GivenToTool`` is what a tool is called with. ``values``: all arguments. ``whole``: what the
     model did not give and what counts as read. ``look``: returns the value at a path that a tool read;
     raises a LookupError if there is none, and any other error if it cannot be read. ``asked``: the reply
-    that asked for the call; ``files``: those that the run has written."""
+    that asked for the call; ``files``: those that the run has written; ``stores``: what it has written to
+    stores."""
 
     values: object = None
     whole: Mapping[ReadPath, Any] = field(default_factory=dict[ReadPath, Any])
@@ -76,6 +94,7 @@ class GivenToTool:
     )
     asked: AskingReply = field(default_factory=AskingReply)
     files: RunFiles = field(default_factory=RunFiles)
+    stores: StoreWrites = field(default_factory=StoreWrites)
 
     def now(self, path: ReadPath) -> object:
         """Returns the value at a path, ``MISSING_VALUE`` if there is none."""
@@ -87,11 +106,33 @@ class GivenToTool:
             return MISSING_VALUE
 
 
-def asked_by(given: GivenToTool | None, said: Sequence[Said], files: RunFiles) -> GivenToTool:
-    """Returns what a tool is called with. The last reply in ``said`` is the one that asked for it;
-    ``files``: those that the run has written."""
+class Replied(Protocol):
+    """A ``Replied`` holds the replies of models in a run."""
+
+    @property
+    def said(self) -> Sequence[Said]:
+        """Returns the replies, the last one at the end."""
+        ...
+
+
+class RunOfTools(Protocol):
+    """A ``RunOfTools`` is a run that calls a tool. ``files``: those that it has written; ``stores``: what it
+    has written to stores."""
+
+    files: RunFiles
+    stores: StoreWrites
+
+    @property
+    def watch(self) -> Replied:
+        """Returns what holds the replies of models in the run."""
+        ...
+
+
+def asked_by(given: GivenToTool | None, run: RunOfTools) -> GivenToTool:
+    """Returns what a tool is called with in a run. Its last reply is the one that asked for it."""
+    said = run.watch.said
     asked = AskingReply.of(len(said), said[-1].called if said else ())
-    return replace(given or GivenToTool(), asked=asked, files=files)
+    return replace(given or GivenToTool(), asked=asked, files=run.files, stores=run.stores)
 
 
 def is_read_by_user(module: object) -> bool:
@@ -106,7 +147,8 @@ def value_at_key(entries: Mapping[Any, Any], key: Any) -> object:
 
 class ReadEntries(dict[Any, Any]):
     """A ``ReadEntries`` equals a dict, and notes which entries code reads. Setting or deleting an entry
-    sets or deletes that of the dict too. ``is_left_out``: returns True for keys that are not noted."""
+    sets or deletes that of the dict too. ``is_left_out``: returns True for keys that are not noted.
+    ``place``: where in a store the dict is; None if it is in none."""
 
     def __init__(
         self,
@@ -114,8 +156,10 @@ class ReadEntries(dict[Any, Any]):
         noted: NotedReads,
         path: ReadPath,
         is_left_out: Callable[[Any], bool] = lambda _: False,
+        place: StorePlace | None = None,
     ) -> None:
         super().__init__(own)
+        self._place = place
         self._is_left_out = is_left_out
         self._own = own
         self._noted = noted
@@ -125,11 +169,12 @@ class ReadEntries(dict[Any, Any]):
         if self._is_left_out(key):
             return
         value = super().get(key, MISSING_VALUE)
-        self._noted.note((*self._path, key), value)
+        place = None if self._place is None else (*self._place, str(key))
+        self._noted.note((*self._path, key), value, place)
 
     def _note_keys(self) -> None:
         names = (repr(each) for each in self._own if not self._is_left_out(each))
-        self._noted.note((*self._path, KEYS), sorted(names))
+        self._noted.note((*self._path, KEYS), sorted(names), self._place)
 
     def _note_all(self) -> None:
         self._note_keys()

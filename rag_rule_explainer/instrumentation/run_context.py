@@ -6,11 +6,13 @@ from contextvars import ContextVar
 
 from ..errors import RagRuleError
 from .isolation.whereabouts import executing, run_here
+from .noted_reads import reads_in_use
 from .recording.current import AnyPart, rejoining, taking_part
 from .requests.exchanges import moment
 from .requests.tools_in_use import call_in_use, tools_in_use
 from .run_failures import unusable
 from .run_record import Participation
+from .store_writes import StorePlace
 from .tool_replay import UsedTool
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
@@ -23,6 +25,15 @@ def participation() -> Participation | None:
     """Returns the run of the current context; None outside of runs, and after the run has ended."""
     current = _participation.get()
     return None if current is None or current.gate.closed else current
+
+
+def note_store_write(place: StorePlace, content: object) -> None:
+    """Records that the current run writes to a store of a framework."""
+    run, reads = participation(), reads_in_use.get()
+    if run is not None:
+        run.stores.note(place, content)
+        if reads is not None:
+            reads.wrote.add(place)
 
 
 def has_run() -> bool:

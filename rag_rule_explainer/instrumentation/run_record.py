@@ -24,6 +24,7 @@ from .requests.exchanges import moment
 from .requests.tools_in_use import call_in_use, tools_in_use
 from .shared_state.temporaries import Shared
 from .source_kinds.asked_requests import PromptEditing
+from .store_writes import StoreWrites
 from .tool_record import ToolRecord
 from .tool_replay import NewToolCall, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch
@@ -98,6 +99,8 @@ class Participation:
     """Receives the run's use of files and environment variables."""
     files: RunFiles = field(default_factory=RunFiles)
     """The files that the run has written."""
+    stores: StoreWrites = field(default_factory=StoreWrites)
+    """The writes of the run to stores of a framework."""
     read: set[str] = field(default_factory=set[str])
     """The files that the run opens, except the files of memories."""
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
@@ -169,7 +172,7 @@ class Participation:
         to only count it. ``way``: the attribute by which ``tool`` is called; ``given``: with what."""
         self.tool_record.tools.made.settle()
         self.tool_calls += 1
-        call, given = ToolCall.written(name, arguments), asked_by(given, self.watch.said, self.files)
+        call, given = ToolCall.written(name, arguments), asked_by(given, self)
         replies, within, now = given.asked.number, tools_in_use.get(), moment()
         made = ExecutedCall(replies, call, within, now, identity or "", call_in_use.get())
         self.tools.update([] if name is None else [name])

@@ -15,6 +15,7 @@ from .comparable import Opaque, Unreadable, are_same
 from .file_reads import CallFiles, KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
 from .reached_state import Holder, Reached, file_holder, reached_state
+from .store_writes import StorePlace, are_related, are_same_writes
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
 """The names by which frameworks' tools hold their functions; they say nothing to the user."""
@@ -28,6 +29,15 @@ class ToolWrite(NamedTuple):
     at: int
     key: str
     name: str
+
+
+class OtherInput(NamedTuple):
+    """An ``OtherInput`` is what a call of a replay would read otherwise than the equal call of the
+    baseline, in words. ``writers``: the names of other tools that wrote it and that do not run in the
+    replay."""
+
+    what: str
+    writers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +60,19 @@ class _Time(NamedTuple):
 class _Replay(NamedTuple):
     """A ``_Replay`` is a replay at a call that equals one of the baseline. ``time``: that of the call in
     the baseline; ``made``: how often the replay made each call before; ``is_same_reply``: True if the
-    same reply asked for the call; ``known``: the files of the replay."""
+    same reply asked for the call; ``known``: the files of the replay; ``given``: with what it is
+    called."""
 
     time: _Time
     made: Mapping[str, int]
     is_same_reply: bool
     known: KnownFiles
+    given: GivenToTool
+
+    @property
+    def running(self) -> Collection[str]:
+        """Returns the names of the tools that run in the replay."""
+        return self.known.running or ()
 
 
 @dataclass(slots=True, eq=False)
@@ -75,6 +92,7 @@ class ToolInputs:
     _calls: dict[int, CallInputs] = field(default_factory=dict[int, CallInputs])
     _times: dict[str, list[_Time]] = field(default_factory=dict[str, list[_Time]])
     _variables: dict[Holder, _Variable] = field(default_factory=dict[Holder, _Variable])
+    _stored: dict[StorePlace, set[ToolWrite]] = field(default_factory=dict[StorePlace, set[ToolWrite]])
     _kept: list[object] = field(default_factory=list[object])
     begun: float = 0.0
     """The time at which the baseline began, as files have it."""
@@ -85,7 +103,8 @@ class ToolInputs:
         """Returns what a call that begins could read."""
         self._files = given.files
         state = reached_state(tool, self._kept, self._known())
-        inputs = CallInputs(tool, NotedReads(given=given.values), state, given.asked)
+        reads = NotedReads(given=given.values, stores=given.stores)
+        inputs = CallInputs(tool, reads, state, given.asked)
         for path, value in given.whole.items():
             inputs.reads.note(path, value)
         with self._guard:
@@ -102,6 +121,8 @@ class ToolInputs:
         with self._guard:
             self._calls[write.at] = inputs
             self._times.setdefault(write.key, []).append(_Time(write.at, inputs.asked.number))
+            for place in inputs.reads.wrote:
+                self._stored.setdefault(place, set()).add(write)
             for _, (one, other) in (*_paths(inputs.state, after), *_paths(before, now)):
                 for holder in _changed(one, other):
                     known = self._variables.setdefault(holder, _Variable(one.content, other.content))
@@ -118,20 +139,21 @@ class ToolInputs:
         given: GivenToTool,
         made: Mapping[str, int],
         running: Collection[str],
-    ) -> str:
-        """Returns the name of something that a call of a replay would read otherwise than the equal call
-        of the baseline; empty if there is nothing. ``at``: the moment of the baseline's call; ``made``:
-        how often the replay made each call before; ``running``: the tools that run in the replay."""
+    ) -> OtherInput | None:
+        """Returns something that a call of a replay would read otherwise than the equal call of the
+        baseline; None if there is nothing. ``at``: the moment of the baseline's call; ``made``: how often
+        the replay made each call before; ``running``: the tools that run in the replay."""
         inputs = self._calls.get(at)
         if inputs is None:
-            return ""
-        for path, content in inputs.reads.found.items():
-            if not _reads_same(given, path, content):
-                return _said(path)
+            return None
         is_same_reply = bool(inputs.asked.calls) and given.asked.calls == inputs.asked.calls
         time = _Time(at, inputs.asked.number)
         known, used = self._known(given.files, running), inputs.reads.files
-        replay = _Replay(time, made, is_same_reply, known)
+        replay = _Replay(time, made, is_same_reply, known, given)
+        for path in inputs.reads.found:
+            writes = self._written_by_others(path, inputs.reads, replay)
+            if not self._reads_same(path, inputs.reads, writes, replay):
+                return OtherInput(_said(path), _names(writes))
         now = reached_state(tool, self._kept, known)
         files = used.read_now(known)
         pairs = (
@@ -139,38 +161,64 @@ class ToolInputs:
             *_paths(_of_files(used, used.before), _of_files(used, files)),
         )
         for path, (before, after) in pairs:
-            if (before.is_read or after.is_read) and not self._is_same(before, after, replay):
-                return _said(path)
-        return ""
+            changed = self._changed_by_others(before, after, replay)
+            if (before.is_read or after.is_read) and not self._is_same(before, after, changed, replay):
+                writes = {write for each in changed for write in each.writes}
+                return OtherInput(_said(path), _names(_not_running(writes, replay)))
+        return None
 
-    def _is_same(self, before: Reached, after: Reached, replay: _Replay) -> bool:
+    def _written_by_others(
+        self, path: ReadPath, reads: NotedReads, replay: _Replay
+    ) -> Collection[ToolWrite]:
+        """Returns the calls of tools that wrote to a store where this was read, and that do not run."""
+        read = reads.in_stores.get(path)
+        if read is None:
+            return ()
+        with self._guard:
+            stored = [made for place, made in self._stored.items() if are_related(place, read.place)]
+        return _not_running({write for made in stored for write in made}, replay)
+
+    def _reads_same(
+        self, path: ReadPath, reads: NotedReads, writes: Collection[ToolWrite], replay: _Replay
+    ) -> bool:
+        read, stores = reads.in_stores.get(path), replay.given.stores
+        if read is not None and writes and self._is_as_made(writes, replay):
+            is_of_others = not stores.of_tools(read.place)
+            if is_of_others and are_same_writes(read.others, stores.of_others(read.place)):
+                return True
+        # What the recorded calls wrote is missing in the replay, so its content says nothing after them.
+        is_missing = any(replay.made.get(each.key) for each in writes)
+        return not is_missing and _is_found_again(replay.given, path, reads.found[path])
+
+    def _is_same(
+        self, before: Reached, after: Reached, changed: Collection[_Variable], replay: _Replay
+    ) -> bool:
         files = {*before.files, *after.files}
-        changed = self._changed_by_others(files or {*before.holders, *after.holders}, replay)
         if not changed:
             return before.content == after.content or are_same(before.content, after.content)
         if before.is_coarse or after.is_coarse:
             return True  # nothing shows that the tool reads the part that another tool has changed
         if files:
             is_of_tools = all(each[1] not in replay.known.now.writers for each in files)
-            return is_of_tools and self._is_as_made(changed, replay)
+            return is_of_tools and self._is_as_made(_writes_of(changed), replay)
         # The content may be equal only because the baseline's calls still have their effect.
-        return self._is_as_made(changed, replay) and all(
-            _is_of_tools(each, after, replay.known.running or ()) for each in changed
+        return self._is_as_made(_writes_of(changed), replay) and all(
+            _is_of_tools(each, after, replay.running) for each in changed
         )
 
-    def _changed_by_others(self, holders: Collection[Holder], replay: _Replay) -> list[_Variable]:
-        """Returns the variables that tools changed which do not run in a replay."""
+    def _changed_by_others(self, before: Reached, after: Reached, replay: _Replay) -> list[_Variable]:
+        """Returns those of the variables that tools changed which do not run in a replay."""
+        holders = {*before.files, *after.files} or {*before.holders, *after.holders}
         with self._guard:
             known = [self._variables[each] for each in holders if each in self._variables]
-        running = replay.known.running or ()
-        return [each for each in known if any(write.name not in running for write in each.writes)]
+        return [each for each in known if _not_running(each.writes, replay)]
 
-    def _is_as_made(self, variables: Collection[_Variable], replay: _Replay) -> bool:
-        """Returns True iff a replay has made the same calls that changed the variables as the baseline
-        before the call. Calls of one reply may be made at once, in any order. So if the replay's reply
-        has the same calls, it does not matter which of them have been made."""
+    def _is_as_made(self, writes: Collection[ToolWrite], replay: _Replay) -> bool:
+        """Returns True iff a replay has made these calls as often as the baseline before the call. Calls
+        of one reply may be made at once, in any order. So if the replay's reply has the same calls, it
+        does not matter which of them have been made."""
         time = replay.time
-        for key in {write.key for each in variables for write in each.writes}:
+        for key in {write.key for write in writes}:
             earlier = sum(each.at < time.at for each in self._times[key])
             least = sum(each.reply < time.reply for each in self._times[key])
             most = sum(each.reply <= time.reply for each in self._times[key])
@@ -188,7 +236,19 @@ def _is_of_tools(variable: _Variable, now: Reached, running: Collection[str]) ->
     return any(are_same(now.content, each) for each in (variable.first, variable.last))
 
 
-def _reads_same(given: GivenToTool, path: ReadPath, content: Any) -> bool:
+def _writes_of(variables: Collection[_Variable]) -> set[ToolWrite]:
+    return {write for each in variables for write in each.writes}
+
+
+def _not_running(writes: Collection[ToolWrite], replay: _Replay) -> list[ToolWrite]:
+    return [each for each in writes if each.name not in replay.running]
+
+
+def _names(writes: Collection[ToolWrite]) -> tuple[str, ...]:
+    return tuple(sorted({each.name for each in writes}))
+
+
+def _is_found_again(given: GivenToTool, path: ReadPath, content: Any) -> bool:
     try:
         now = NotedReads()
         now.note(path, given.now(path))

@@ -21,7 +21,7 @@ from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL
 from .noted_reads import GivenToTool, reads_in_use
 from .shared_state.reaching import FRAMEWORKS
-from .tool_inputs import ToolWrite
+from .tool_inputs import OtherInput, ToolWrite
 from .tool_record import RecordedBefore, ToolRecord
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
@@ -37,8 +37,11 @@ _NEW = (
 )
 _OTHER_INPUT = (
     "the replay was ended at a call of a tool that reads what the run made, which is not what it was in "
-    "the baseline, so that the recorded result may be wrong: {call} reads {what} (safe_tools=[{name!r}] "
-    "lets the tool run again; name it if it only reads)"
+    "the baseline, so that the recorded result may be wrong: {call} reads {what} ({way})"
+)
+_RUNS_AGAIN = "safe_tools={names} lets the tool run again; name it if it only reads"
+_RUN_AGAIN = (
+    "which a tool wrote; safe_tools={names} lets these tools run again; name them if that does no harm"
 )
 
 
@@ -124,24 +127,24 @@ class ToolReplay:
             with self._guard:
                 self._made_again.setdefault(key, []).append(place)
             return None
-        other = "" if known is None else self._why_other(known, tool, given, before)
-        if known is not None and not other:
+        other = None if known is None else self._why_other(known, tool, given, before)
+        if known is not None and other is None:
             left = known if self.omitting is None else self.omitting.recorded(key, place, known)
             return left._replace(at=known.at)
         if callable(self.on_new):
             return ToolOutcome(self.lasting(self.on_new(call), call.name))
         if self.on_new == "live" or call.name in self.safe:
             return None
-        new = (_OTHER_INPUT if other else _NEW).format(call=call, name=call.name, what=other)
+        new = _NEW.format(call=call, name=call.name) if other is None else _said(call, other)
         self.cut = self.cut or new + self.others.get(call.name, "")
         self.check()
         return None
 
     def _why_other(
         self, known: ToolOutcome, tool: object, given: GivenToTool | None, made: Mapping[str, int]
-    ) -> str:
+    ) -> OtherInput | None:
         if not self.compares:
-            return ""
+            return None
         running = {*self.retrieving, *self.again}
         return self.record.inputs.why_other(known.at, tool, given or GivenToTool(), made, running)
 
@@ -236,7 +239,15 @@ class UsedTool:
 
     def _note_inputs(self) -> None:
         if self.record is not None and self.call is not None and self.reaching is not None:
+            if self.reaching.inputs.reads.wrote:
+                self.record.storing.add(self.call.name)
             self.record.inputs.end(self.reaching.inputs, ToolWrite(self.at, self.key, self.call.name))
+
+
+def _said(call: ToolCall, other: OtherInput) -> str:
+    names = sorted({call.name, *other.writers})
+    way = _RUNS_AGAIN if len(names) == 1 else _RUN_AGAIN
+    return _OTHER_INPUT.format(call=call, what=other.what, way=way.format(names=names))
 
 
 def _has_not_begun(error: Exception) -> bool:

@@ -3,7 +3,9 @@ of the graph, whether as an argument, in a runtime, or by LangGraph's configurat
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import copy
 from functools import wraps
 from typing import Any, cast
@@ -22,6 +24,8 @@ from rag_rule_explainer.instrumentation.noted_reads import (
     reads_in_use,
     value_at_key,
 )
+from rag_rule_explainer.instrumentation.run_context import note_store_write
+from rag_rule_explainer.instrumentation.store_writes import StorePlace
 
 _OWN = frozenset({"callbacks", "run_manager", "config", "tool_call_id", "store"})
 """The names of arguments that belong to the call, or whose reads are noted elsewhere."""
@@ -33,6 +37,8 @@ _RUNTIME = "__pregel_runtime"
 _READ = "__pregel_read"
 """The entry of LangGraph's configuration by which code reads the state of a graph."""
 _CHANNEL, _STORE = "the state of the graph", "the store"
+_is_within: ContextVar[bool] = ContextVar("rag_rule_within_batch", default=False)
+"""True while a store carries out operations."""
 
 
 def given_besides(
@@ -193,26 +199,49 @@ def _batching(name: str, method: Any) -> Any:
     @wraps(method)
     def batch(store: Any, ops: Iterable[Any]) -> Any:
         asked = list(ops)
-        found = method(store, asked)
-        _note(asked, found)
+        with _within_batch() as is_outer:
+            found = method(store, asked)
+        if is_outer:
+            _note(asked, found)
         return found
 
     @wraps(method)
     async def abatch(store: Any, ops: Iterable[Any]) -> Any:
         asked = list(ops)
-        found = await method(store, asked)
-        _note(asked, found)
+        with _within_batch() as is_outer:
+            found = await method(store, asked)
+        if is_outer:
+            _note(asked, found)
         return found
 
     return abatch if name == "abatch" else batch
 
 
+@contextmanager
+def _within_batch() -> Generator[bool, None, None]:
+    """Yields True iff no other store does the same within its own method."""
+    is_outer = not _is_within.get()
+    token = _is_within.set(True)
+    try:
+        yield is_outer
+    finally:
+        _is_within.reset(token)
+
+
 def _note(ops: list[Any], found: list[Any]) -> None:
     noted = reads_in_use.get()
-    if noted is not None:
-        for op, each in zip(ops, found, strict=True):
-            if not hasattr(op, "value"):
-                noted.note((_STORE, _Asked(op)), _without_times(each))
+    for op, each in zip(ops, found, strict=True):
+        if hasattr(op, "value"):
+            note_store_write(_place(op), op.value)
+        elif noted is not None:
+            noted.note((_STORE, _Asked(op)), _without_times(each), _place(op))
+
+
+def _place(op: Any) -> StorePlace:
+    """Returns the place in a store that an operation concerns; a listing concerns the whole store."""
+    if hasattr(op, "key"):
+        return _STORE, *op.namespace, op.key
+    return _STORE, *getattr(op, "namespace_prefix", ())
 
 
 class _Asked:
@@ -228,7 +257,7 @@ class _Asked:
         return isinstance(other, _Asked) and repr(other.op) == repr(self.op)
 
     def __repr__(self) -> str:
-        return str(getattr(self.op, "namespace", getattr(self.op, "namespace_prefix", "")))
+        return "/".join(_place(self.op)[1:])
 
 
 def _asked(given: Mapping[str, Any], asked: _Asked) -> object:

@@ -1,23 +1,30 @@
-"""This module notes what a tool reads of the state in the ``Context`` of a workflow."""
+"""This module notes what a tool reads of the state in the ``Context`` of a workflow, and what a run
+writes to it."""
 
 import re
 import sys
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from functools import wraps
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from rag_rule_explainer.instrumentation.baseline_retries import without_loop
+from rag_rule_explainer.instrumentation.comparable import comparable_value
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.noted_reads import (
+    KEYS,
     MISSING_VALUE,
     GivenToTool,
     NotedReads,
+    ReadEntries,
     ReadPath,
     is_read_by_user,
     reads_in_use,
+    value_at_key,
 )
+from rag_rule_explainer.instrumentation.run_context import note_store_write
+from rag_rule_explainer.instrumentation.store_writes import StorePlace
 
 _STORE = "the state of the context"
 _made_by: WeakKeyDictionary[Any, NotedReads | None] = WeakKeyDictionary()
@@ -33,8 +40,9 @@ def given_besides(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GivenToTo
         if path[0] != _STORE:
             raise LookupError
         store: Any = _store_in((*args, *kwargs.values()))
-        if path[1] == _ALL:
-            return _entries(without_loop(store.get_state()))
+        if path[1] in (_ALL, KEYS):
+            entries = _entries(without_loop(store.get_state()))
+            return entries if path[1] == _ALL else value_at_key(cast("Any", entries), KEYS)
         return without_loop(store.get(path[1], default=MISSING_VALUE))
 
     return GivenToTool((args, kwargs), {}, look)
@@ -57,7 +65,7 @@ def _reading(name: str, method: Any) -> Any:
         # A tool that is given no context may run an agent, whose own code reads the state of that agent.
         reader = sys._getframe(1).f_globals.get("__name__")  # pyright: ignore[reportPrivateUsage] -- there is no public function
         if noted is not None and (is_read_by_user(reader) or _own_store(noted) is not None):
-            noted.note((_STORE, path), await method(store, path, default=MISSING_VALUE))
+            noted.note((_STORE, path), await method(store, path, default=MISSING_VALUE), _place_of(path))
         return await method(store, path, *args, **kwargs)
 
     @wraps(method)
@@ -70,8 +78,8 @@ def _reading(name: str, method: Any) -> Any:
     @asynccontextmanager
     async def edit_state(store: Any) -> AsyncGenerator[Any, None]:
         async with method(store) as found:
-            _note_all(store, found)
-            yield found
+            with _noting_changes(store, found), _noting_entries(store, found):
+                yield found
 
     @wraps(method)
     def init(store: Any, *args: Any, **kwargs: Any) -> None:
@@ -102,10 +110,75 @@ def _own_store(noted: NotedReads) -> Any:
 def _note_all(store: Any, state: Any) -> None:
     noted = _noting(store)
     if noted is not None:
-        noted.note((_STORE, _ALL), _entries(state))
+        noted.note((_STORE, _ALL), _entries(state), (_STORE,))
+
+
+@contextmanager
+def _noting_entries(store: Any, state: Any) -> Generator[None, None, None]:
+    """Notes which entries of a state the block reads; all of them if the state is not like a dict."""
+    noted, own = _noting(store), getattr(state, "_data", None)
+    if noted is None or type(own) is not dict or type(state).model_fields:
+        _note_all(store, state)
+        yield
+        return
+    state._data = ReadEntries(cast("dict[Any, Any]", own), noted, (_STORE,), place=(_STORE,))
+    try:
+        yield
+    finally:
+        state._data = own
+
+
+def _place_of(path: str) -> StorePlace:
+    return _STORE, *path.split(".")
+
+
+def _writing(name: str, method: Any) -> Any:
+    @wraps(method)
+    async def set_value(store: Any, path: str, value: Any) -> None:
+        _note_write(store, _place_of(path), value)
+        await method(store, path, value)
+
+    @wraps(method)
+    async def set_state(store: Any, state: Any) -> None:
+        _note_write(store, (_STORE,), _entries(state))
+        await method(store, state)
+
+    @wraps(method)
+    async def clear(store: Any) -> None:
+        _note_write(store, (_STORE,), None)
+        await method(store)
+
+    return {"set": set_value, "set_state": set_state, "clear": clear}[name]
+
+
+def _note_write(store: Any, place: StorePlace, value: object) -> None:
+    if reads_in_use.get() is None or _noting(store) is not None:
+        note_store_write(place, value)
+
+
+@contextmanager
+def _noting_changes(store: Any, state: Any) -> Generator[None, None, None]:
+    """Notes which entries of a state the block changes."""
+    before = _comparable_entries(state)
+    try:
+        yield
+    finally:
+        after = _comparable_entries(state)
+        for name in sorted({**before, **after}):
+            if before.get(name) != after.get(name):
+                _note_write(store, (_STORE, *name), after.get(name))
+
+
+def _comparable_entries(state: Any) -> Mapping[StorePlace, Any]:
+    entries = _entries(state)
+    if isinstance(entries, dict):
+        held = cast("dict[Any, Any]", entries)
+        return {(str(name),): comparable_value(each) for name, each in held.items()}
+    return {(): comparable_value(entries)}
 
 
 _READS = ("get", "get_state", "edit_state")
+_WRITES = ("set", "set_state", "clear")
 INTERCEPTIONS = (
     Interception(
         "workflows.context.state_store",
@@ -113,5 +186,12 @@ INTERCEPTIONS = (
         re.compile("|".join((*_READS, "__init__"))),
         _reading,
         inherited=_READS,
+    ),
+    Interception(
+        "workflows.context.state_store",
+        "InMemoryStateStore",
+        re.compile("|".join(_WRITES)),
+        _writing,
+        inherited=_WRITES,
     ),
 )

@@ -1,0 +1,109 @@
+"""This module holds agents with one tool that writes to a long-term store of LangGraph and another that
+reads what it wrote."""
+
+from collections.abc import Callable
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain.agents.middleware import before_model
+from langchain.tools import ToolRuntime
+from langchain_core.tools import tool
+from langgraph.store.memory import InMemoryStore
+
+from tests.agents.reading import MAILS, Omitted, Scripted, cut, policy_for
+from tests.agents.reading_agents import agent_of, guilty, innocent
+
+NOTE = {"text": "account 4711"}
+NOTES = ("notes", "today")
+
+
+def _agent(omitted: Omitted, read: Callable[[Any], object], *middleware: Any, first: Any = None) -> Any:
+    """Returns an agent that calls ``remember`` after a mail with an account, and then ``policy``.
+    ``first``: what the store holds before the run."""
+    store = InMemoryStore()
+    if first is not None:
+        store.put(NOTES, "first", first)
+
+    @tool
+    def remember(runtime: ToolRuntime[Any, Any]) -> str:
+        """Remember."""
+        memory: Any = runtime.store
+        memory.put(NOTES, "first", NOTE)
+        return cut("remember #1", "noted", omitted)
+
+    @tool
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(read(runtime.store)), omitted)
+
+    return agent_of(omitted, policy, *middleware, more=[remember], store=store)
+
+
+def _told(item: Any) -> object:
+    return item and item.value
+
+
+@guilty
+def an_item_that_a_tool_puts(omitted: Omitted) -> Any:
+    return _agent(omitted, lambda store: _told(store.get(NOTES, "first")))
+
+
+@guilty
+def a_search_for_items_that_a_tool_puts(omitted: Omitted) -> Any:
+    return _agent(omitted, lambda store: [each.value for each in store.search(("notes",))])
+
+
+@guilty
+def an_item_that_a_tool_replaces(omitted: Omitted) -> Any:
+    return _agent(omitted, lambda store: _told(store.get(NOTES, "first")), first={"text": "nothing"})
+
+
+@guilty
+def namespaces_that_a_tool_makes(omitted: Omitted) -> Any:
+    return _agent(omitted, lambda store: "4711" if store.list_namespaces() else "")
+
+
+@guilty
+def an_item_that_a_middleware_puts_too(omitted: Omitted) -> Any:
+    @before_model
+    def keep(state: Any, runtime: Any) -> None:
+        if "4711" in str(state["messages"]):
+            runtime.store.put(NOTES, "first", NOTE)
+
+    return _agent(omitted, lambda store: _told(store.get(NOTES, "first")), keep)
+
+
+@innocent
+def items_that_no_tool_reads(omitted: Omitted) -> Any:
+    return _agent(omitted, lambda store: _told(store.get(("rules",), "first")) or "4711")
+
+
+@innocent
+def an_item_that_a_tool_always_puts(omitted: Omitted) -> Any:
+    store = InMemoryStore()
+
+    @tool
+    def inbox() -> list[str]:
+        """Read."""
+        return cut("inbox #1", MAILS, omitted)
+
+    @tool
+    def remember(runtime: ToolRuntime[Any, Any]) -> str:
+        """Remember."""
+        memory: Any = runtime.store
+        memory.put(NOTES, "first", NOTE)
+        return cut("remember #1", "noted", omitted)
+
+    @tool
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
+        """Policy."""
+        memory: Any = runtime.store
+        return cut("policy #1", policy_for(_told(memory.get(NOTES, "first"))), omitted)
+
+    @tool
+    def block() -> str:
+        """Block."""
+        return cut("block #1", "blocked", omitted)
+
+    model = Scripted(order=("inbox", "remember", "policy"))
+    return create_agent(model, [inbox, remember, policy, block], store=store)
