@@ -116,8 +116,8 @@ class Replied(Protocol):
 
 
 class RunOfTools(Protocol):
-    """A ``RunOfTools`` is a run that calls a tool. ``files``: those that it has written; ``stores``: what it
-    has written to stores."""
+    """A ``RunOfTools`` is a run that calls a tool. ``files``: those that it has written; ``stores``: its
+    writes to stores."""
 
     files: RunFiles
     stores: StoreWrites
