@@ -5,7 +5,7 @@ import decimal
 import fractions
 import json
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from hashlib import blake2b
@@ -21,6 +21,14 @@ SAID: tuple[type, ...] = (
 """The types whose ``repr`` shows the whole value of an object."""
 _TIMES = (datetime.datetime, datetime.time)
 _MANY: tuple[type, ...] = (list, tuple, set, frozenset)
+_PLAIN: dict[type, Callable[[Any], object]] = {
+    str: str.__str__,
+    bytes: bytes.__repr__,
+    int: int.__repr__,
+    float: float.__repr__,
+}
+"""The types of which libraries make subclasses, such as LangChain's of str, each with what its values
+are."""
 _OF_MODELS = ("__dict__", "__pydantic_extra__", "__pydantic_private__")
 """The attributes that make up an instance of a pydantic model."""
 _unique = count()
@@ -65,6 +73,9 @@ class CallKeys:
             return str(value)
         if isinstance(value, (dict, *_MANY)) and not getattr(value, "__dict__", None):
             return self._inside(value)
+        for plain, content in _PLAIN.items():
+            if isinstance(value, plain) and not _has_more(value):
+                return content(value)
         return self._attributes(value)
 
     def _inside(self, value: Any) -> list[Any]:
@@ -88,6 +99,12 @@ class CallKeys:
     def _itself(self, value: Any) -> int:
         self._kept[id(value)] = value
         return id(value)
+
+
+def _has_more(value: object) -> bool:
+    """Returns True iff an object of a subclass holds more than the value of its base class."""
+    slots = [each for kind in type(value).__mro__ for each in vars(kind).get("__slots__", ())]
+    return bool(slots or getattr(value, "__dict__", None))
 
 
 def _sorted(each: Iterable[Any]) -> list[Any]:

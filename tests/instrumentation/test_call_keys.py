@@ -34,6 +34,28 @@ class Mail(BaseModel):
     to: str
 
 
+class Text(str):
+    """A ``Text`` is a str of a library, such as LangChain's ``TextAccessor``."""
+
+    __slots__ = ()
+
+
+class Amount(float):
+    """An ``Amount`` is a float of a library."""
+
+
+class Quoted(str):
+    """A ``Quoted`` holds more than its text."""
+
+    __slots__ = ("by",)
+
+
+def quoted(by: str) -> Quoted:
+    made = Quoted("a")
+    made.by = by
+    return made
+
+
 class Opaque:
     """Nothing says what an ``Opaque`` consists of."""
 
@@ -78,7 +100,8 @@ VALUES: list[Any] = [
         frozenset({1, 2}),
     ),
     *(list(range(20_000)), [*range(19_999), -1], "x" * 50_000 + "a", "x" * 50_000 + "b"),
-    *(Opaque(), Opaque(), [Opaque()], print, len),
+    *("a", Text("a"), Text("b"), Amount(1), Amount(2)),
+    *(quoted("ann"), quoted("bob"), Opaque(), Opaque(), [Opaque()], print, len),
 ]
 
 
@@ -92,7 +115,7 @@ def test_different_arguments_never_have_the_same_key() -> None:
 
 def test_equal_arguments_have_the_same_key() -> None:
     keys = CallKeys()
-    for each in VALUES[:-5]:
+    for each in VALUES[:-7]:
         assert keys.of("t", {"a": each, "b": 1}) == keys.of("t", {"b": 1, "a": deepcopy(each)}), each
     thing = Opaque()
     assert keys.of("t", {"a": thing}) == keys.of("t", {"a": thing})
