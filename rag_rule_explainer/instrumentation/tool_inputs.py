@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .comparable import Opaque, Unreadable, are_same
 from .file_reads import CallFiles, KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
-from .reached_state import Holder, Reached, file_holder, reached_state
+from .reached_state import Holder, Reached, file_holder, reached_state, reached_variables
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
 """The names by which frameworks' tools hold their functions; they say nothing to the user."""
@@ -99,10 +99,15 @@ class ToolInputs:
         after = reached_state(inputs.tool, self._kept, self._known())
         used = inputs.reads.files
         before, now = _of_files(used, used.before), _of_files(used, used.read_now(self._known()))
+        variables = self._of_variables(inputs.reads, self._known())
         with self._guard:
             self._calls[write.at] = inputs
             self._times.setdefault(write.key, []).append(_Time(write.at, inputs.asked.number))
-            for _, (one, other) in (*_paths(inputs.state, after), *_paths(before, now)):
+            for _, (one, other) in (
+                *_paths(inputs.state, after),
+                *_paths(before, now),
+                *_paths(*variables),
+            ):
                 for holder in _changed(one, other):
                     known = self._variables.setdefault(holder, _Variable(one.content, other.content))
                     known.last = other.content
@@ -110,6 +115,15 @@ class ToolInputs:
 
     def _known(self, files: RunFiles | None = None, running: Collection[str] | None = None) -> KnownFiles:
         return KnownFiles(self._files, files or self._files, self.begun, running)
+
+    def _of_variables(
+        self, reads: NotedReads, known: KnownFiles
+    ) -> tuple[Mapping[ReadPath, Reached], Mapping[ReadPath, Reached]]:
+        """Returns the environment variables that a call has used, as they were before it, and as they
+        are."""
+        used = reads.variables
+        found = (reached_variables(each, used.read, known) for each in (used.before, used.now()))
+        return next(found), next(found)
 
     def why_other(
         self,
@@ -137,6 +151,7 @@ class ToolInputs:
         pairs = (
             *_paths(inputs.state, now),
             *_paths(_of_files(used, used.before), _of_files(used, files)),
+            *_paths(*self._of_variables(inputs.reads, known)),
         )
         for path, (before, after) in pairs:
             if (before.is_read or after.is_read) and not self._is_same(before, after, replay):

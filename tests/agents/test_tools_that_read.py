@@ -16,11 +16,15 @@ from tests.agents import (
     reading_nothing_new,
     reading_objects,
     reading_states,
+    reading_variables,
 )
 from tests.agents.reading import ASKED, Omitted, Shape, calls_in, false_rules
 from tests.agents.reading_agents import GUILTY, INNOCENT
 
-MODULES = (reading_files, reading_notes, reading_nothing_new, reading_objects, reading_states)
+MODULES = (
+    *(reading_files, reading_notes, reading_nothing_new, reading_objects, reading_states),
+    reading_variables,
+)
 """The modules that fill ``GUILTY`` and ``INNOCENT``."""
 
 
