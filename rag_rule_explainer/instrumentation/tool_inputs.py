@@ -240,4 +240,6 @@ def _said(path: ReadPath) -> str:
     first, last = path[0], f"{str(path[-1])!r}"
     if first == "the file":
         return f"the file {last}"
+    if path[-1] == "":
+        return f"the whole of {first}"
     return last if len(path) == 1 or first in _FUNCTIONS else f"{last} of {first}"
