@@ -2,8 +2,8 @@
 
 import re
 import sys
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from functools import wraps
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -14,9 +14,11 @@ from rag_rule_explainer.instrumentation.noted_reads import (
     MISSING_VALUE,
     GivenToTool,
     NotedReads,
+    ReadEntries,
     ReadPath,
     is_read_by_user,
     reads_in_use,
+    value_at_key,
 )
 
 _STORE = "the state of the context"
@@ -24,6 +26,8 @@ _made_by: WeakKeyDictionary[Any, NotedReads | None] = WeakKeyDictionary()
 """The stores, each with the reads of the tool that made it."""
 _ALL = ""
 """The path of the whole state of a context."""
+_ENTRY = "an entry"
+"""The path of an entry whose key may have dots in it. A dot in any other path leads to an inner value."""
 
 
 def given_besides(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GivenToTool:
@@ -33,6 +37,8 @@ def given_besides(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GivenToTo
         if path[0] != _STORE:
             raise LookupError
         store: Any = _store_in((*args, *kwargs.values()))
+        if path[1] is _ENTRY:
+            return value_at_key(_entries(without_loop(store.get_state())), path[2])
         if path[1] == _ALL:
             return _entries(without_loop(store.get_state()))
         return without_loop(store.get(path[1], default=MISSING_VALUE))
@@ -45,7 +51,7 @@ def _store_in(given: Iterable[Any]) -> Any:
     return store
 
 
-def _entries(state: Any) -> object:
+def _entries(state: Any) -> Any:
     """Returns the entries of a state, which is a pydantic model, or like a dict."""
     return dict(state) if hasattr(state, "keys") else state
 
@@ -70,8 +76,8 @@ def _reading(name: str, method: Any) -> Any:
     @asynccontextmanager
     async def edit_state(store: Any) -> AsyncGenerator[Any, None]:
         async with method(store) as found:
-            _note_all(store, found)
-            yield found
+            with _noting_entries(store, found):
+                yield found
 
     @wraps(method)
     def init(store: Any, *args: Any, **kwargs: Any) -> None:
@@ -103,6 +109,22 @@ def _note_all(store: Any, state: Any) -> None:
     noted = _noting(store)
     if noted is not None:
         noted.note((_STORE, _ALL), _entries(state))
+
+
+@contextmanager
+def _noting_entries(store: Any, state: Any) -> Generator[None, None, None]:
+    """Notes which entries of a state the code in the block reads. Of a state that has fields, all count
+    as read."""
+    noted, entries = _noting(store), getattr(state, "_data", None)
+    if noted is None or type(entries) is not dict or type(state).model_fields:
+        _note_all(store, state)
+        yield
+        return
+    state._data = ReadEntries(cast("dict[Any, Any]", entries), noted, (_STORE, _ENTRY))
+    try:
+        yield
+    finally:
+        state._data = entries
 
 
 _READS = ("get", "get_state", "edit_state")
