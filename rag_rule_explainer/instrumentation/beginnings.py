@@ -166,6 +166,7 @@ def _recorded(
         lambda: [*results, *run.made],
         asked.varying,
         [each.text for each in served if each.id not in kept],
+        holds_out=run.gate.holds_out,
     )
     run.watch.exchanges.after_reply.append(lambda _: recorded.used.note_reply())
     return recorded

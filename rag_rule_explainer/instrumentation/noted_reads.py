@@ -16,6 +16,7 @@ from ..probing.wholeness import Said
 from ..probing.whose import is_users
 from ..tool_calls import ToolCall
 from .comparable import comparable_value
+from .environment_reads import CallVariables
 from .file_reads import CallFiles, RunFiles
 from .store_writes import StorePlace, StoreWrite, StoreWrites
 
@@ -44,6 +45,8 @@ class NotedReads:
     """The arguments of the tool that reads."""
     files: CallFiles = field(default_factory=CallFiles)
     """The files that it uses."""
+    variables: CallVariables = field(default_factory=CallVariables)
+    """The environment variables that it uses."""
     writes_stream: bool = False
     """True if it has written to a stream that code outside of it reads."""
     stores: StoreWrites = field(default_factory=StoreWrites)

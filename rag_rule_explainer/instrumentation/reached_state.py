@@ -7,7 +7,7 @@ It says of each whether the code may read it; code that only adds to a list does
 import os
 import sys
 from collections import deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from contextvars import ContextVar
 from functools import partial
 from io import BytesIO, StringIO
@@ -85,6 +85,19 @@ def reached_state(tool: object, kept: list[object], files: KnownFiles) -> dict[R
             kept += walk.kept
             return walk.values
         names = walk.names
+
+
+def reached_variables(
+    values: Mapping[str, str | None], read: Collection[str], files: KnownFiles
+) -> dict[ReadPath, Reached]:
+    """Returns environment variables that a tool has used, by their names. ``values``: None for one that
+    is not set; ``read``: the names of those that it read; ``files``: those that the run has written."""
+    found = dict[ReadPath, Reached]()
+    for name, value in values.items():
+        path = path_content(value, files)
+        content = None if value is None else comparable_value(value) if path is None else path
+        found["os.environ", name] = Reached(content, (("os.environ", name),), name in read)
+    return found
 
 
 class _Walk:

@@ -114,7 +114,7 @@ class Replays(Generic[Item]):
         run.traced, run.muted = self.manner.trace_replays, not self.manner.print_replays
         run.bound = self._bound(run, kept)
         sources, maker, watch = self._choice(kept), named(kept), run.watch
-        gate.has_other_sources = sources != EVERYTHING
+        gate.has_other_sources, gate.holds_out = sources != EVERYTHING, bool(self.exposure.held_out)
         run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)
         texts = self.fidelity.texts
         watch.exchanges.after_reply.append(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .comparable import Opaque, Unreadable, are_same
 from .file_reads import CallFiles, KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
-from .reached_state import Holder, Reached, file_holder, reached_state
+from .reached_state import Holder, Reached, file_holder, reached_state, reached_variables
 from .store_writes import StorePlace, are_related, are_same_writes
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
@@ -118,12 +118,17 @@ class ToolInputs:
         after = reached_state(inputs.tool, self._kept, self._known())
         used = inputs.reads.files
         before, now = _of_files(used, used.before), _of_files(used, used.read_now(self._known()))
+        variables = self._of_variables(inputs.reads, self._known())
         with self._guard:
             self._calls[write.at] = inputs
             self._times.setdefault(write.key, []).append(_Time(write.at, inputs.asked.number))
             for place in inputs.reads.wrote:
                 self._stored.setdefault(place, set()).add(write)
-            for _, (one, other) in (*_paths(inputs.state, after), *_paths(before, now)):
+            for _, (one, other) in (
+                *_paths(inputs.state, after),
+                *_paths(before, now),
+                *_paths(*variables),
+            ):
                 for holder in _changed(one, other):
                     known = self._variables.setdefault(holder, _Variable(one.content, other.content))
                     known.last = other.content
@@ -131,6 +136,15 @@ class ToolInputs:
 
     def _known(self, files: RunFiles | None = None, running: Collection[str] | None = None) -> KnownFiles:
         return KnownFiles(self._files, files or self._files, self.begun, running)
+
+    def _of_variables(
+        self, reads: NotedReads, known: KnownFiles
+    ) -> tuple[Mapping[ReadPath, Reached], Mapping[ReadPath, Reached]]:
+        """Returns the environment variables that a call has used, as they were before it, and as they
+        are."""
+        used = reads.variables
+        found = (reached_variables(each, used.read, known) for each in (used.before, used.now()))
+        return next(found), next(found)
 
     def why_other(
         self,
@@ -159,6 +173,7 @@ class ToolInputs:
         pairs = (
             *_paths(inputs.state, now),
             *_paths(_of_files(used, used.before), _of_files(used, files)),
+            *_paths(*self._of_variables(inputs.reads, known)),
         )
         for path, (before, after) in pairs:
             changed = self._changed_by_others(before, after, replay)
@@ -285,4 +300,6 @@ def _said(path: ReadPath) -> str:
     first, last = path[0], f"{str(path[-1])!r}"
     if first == "the file":
         return f"the file {last}"
+    if path[-1] == "":
+        return f"the whole of {first}"
     return last if len(path) == 1 or first in _FUNCTIONS else f"{last} of {first}"

@@ -220,7 +220,7 @@ class UsedTool:
         to pause a tool that it later calls again."""
         reads, outer = None if self.reaching is None else self.reaching.inputs.reads, reads_in_use.get()
         if reads is not None and outer is not None:
-            reads.files.outer = outer.files
+            reads.files.outer, reads.variables.outer = outer.files, outer.variables
         noting = reads_in_use.set(reads)
         try:
             yield

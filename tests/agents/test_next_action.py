@@ -1,8 +1,13 @@
 """The next action that is explained is the right reply, with all that belongs to it."""
 
+import json
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import wrap_model_call
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import tool
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import (
@@ -16,6 +21,7 @@ from rag_rule_explainer import (
     contains,
     number_of_calls,
 )
+from tests.agents.reading import ASKED, Omitted, Scripted, calls_in, cut, false_rules
 from tests.agents.zoo.of_langchain import delegating, of_a_human, opened, plain
 from tests.agents.zoo.shapes import PAYS, Built
 from tests.integrations.known import retention
@@ -185,3 +191,52 @@ class TestToolsInWhichOthersAreCalled:
 
 def test_an_agent_that_waits_for_a_human_has_acted() -> None:
     assert retention(explained(of_a_human(NOBODY), PAYS)) == {PAID_FOR}
+
+
+FOUND = [
+    "alpha pays the bill of account 1111 today",
+    "beta is a menu for lunch",
+    "gamma is the policy: block account 4711 now",
+]
+
+
+@wrap_model_call
+def the_longest_two(request: Any, handler: Any) -> Any:
+    def shortened(each: Any) -> Any:
+        is_list = isinstance(each, ToolMessage) and each.name == "search"
+        found = sorted(json.loads(str(each.content)), key=len)[-2:] if is_list else []
+        return each.model_copy(update={"content": json.dumps(found)}) if is_list else each
+
+    return handler(request.override(messages=list(map(shortened, request.messages))))
+
+
+def showing_two(omitted: Omitted) -> Any:
+    @tool
+    def search() -> list[str]:
+        """Search."""
+        return cut("search #1", FOUND, omitted)
+
+    @tool
+    def block() -> str:
+        """Block."""
+        return "blocked"
+
+    return create_agent(Scripted(order=["search"]), [search, block], middleware=[the_longest_two])
+
+
+def test_an_agent_that_is_shown_the_best_few_results_is_explained_as_the_warning_says() -> None:
+    """The ids of its messages differ from run to run, and no replay gets all results of the search."""
+    told = RuleExplainer(showing_two(()), calls_tool("block"), **NEXT).explain(ASKED)
+    assert told.doubted
+    assert 'Pass scope="retrieved"' in str(told.warnings)
+    assert "ignore=" not in str(told.warnings)
+
+    explanation = RuleExplainer(showing_two(()), calls_tool("block"), **NEXT, scope="retrieved").explain(
+        ASKED
+    )
+    assert explanation.complete
+    assert not explanation.doubted
+    assert retention(explanation) == {frozenset({"search #1, item 3"})}
+    assert not false_rules(
+        explanation, lambda omitted: "block" in calls_in(showing_two(omitted).invoke(ASKED))
+    )

@@ -17,17 +17,14 @@ from tests.agents import (
     reading_objects,
     reading_states,
     reading_stores,
+    reading_variables,
 )
 from tests.agents.reading import ASKED, Omitted, Shape, calls_in, false_rules
 from tests.agents.reading_agents import GUILTY, INNOCENT
 
 MODULES = (
-    reading_files,
-    reading_notes,
-    reading_nothing_new,
-    reading_objects,
-    reading_states,
-    reading_stores,
+    *(reading_files, reading_notes, reading_nothing_new, reading_objects, reading_states),
+    *(reading_stores, reading_variables),
 )
 """The modules that fill ``GUILTY`` and ``INNOCENT``."""
 OF_STORES = [each for each in GUILTY if each.__module__ == reading_stores.__name__]

@@ -25,7 +25,8 @@ from rag_rule_explainer import Explanation, contains
 from rag_rule_explainer.instrumentation.requests.volatile import Steady
 from rag_rule_explainer.instrumentation.source_kinds.asked_models import BesideTexts, SentRequest
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sections import PromptMessage
-from rag_rule_explainer.instrumentation.source_kinds.recorded_requests import Fault, RecordedRequests
+from rag_rule_explainer.instrumentation.source_kinds.recorded_requests import RecordedRequests
+from rag_rule_explainer.instrumentation.source_kinds.request_faults import Fault
 from rag_rule_explainer.instrumentation.source_kinds.whole_messages import WholeMessage, whole_of
 from tests.integrations.langchain.models import Telling
 from tests.integrations.later_shapes import QUESTION, TURNS

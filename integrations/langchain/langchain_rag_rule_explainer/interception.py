@@ -1,7 +1,7 @@
 """This module lists the methods of LangChain and LangGraph that are replaced during explanations."""
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
-from rag_rule_explainer.instrumentation.isolation import handing
+from rag_rule_explainer.instrumentation.isolation import handing, reading_variables
 from rag_rule_explainer.instrumentation.services import connections
 
 from . import (
@@ -51,6 +51,7 @@ interception = Patches(
         *loops.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
         *connections.INTERCEPTIONS,
+        *reading_variables.INTERCEPTIONS,
     ],
     tools.GUARDS,
 )

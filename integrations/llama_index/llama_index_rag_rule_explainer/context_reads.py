@@ -13,7 +13,6 @@ from rag_rule_explainer.instrumentation.baseline_retries import without_loop
 from rag_rule_explainer.instrumentation.comparable import comparable_value
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.noted_reads import (
-    KEYS,
     MISSING_VALUE,
     GivenToTool,
     NotedReads,
@@ -31,6 +30,8 @@ _made_by: WeakKeyDictionary[Any, NotedReads | None] = WeakKeyDictionary()
 """The stores, each with the reads of the tool that made it."""
 _ALL = ""
 """The path of the whole state of a context."""
+_ENTRY = "an entry"
+"""The path of an entry whose key may have dots in it. A dot in any other path leads to an inner value."""
 
 
 def given_besides(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GivenToTool:
@@ -40,9 +41,10 @@ def given_besides(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> GivenToTo
         if path[0] != _STORE:
             raise LookupError
         store: Any = _store_in((*args, *kwargs.values()))
-        if path[1] in (_ALL, KEYS):
-            entries = _entries(without_loop(store.get_state()))
-            return entries if path[1] == _ALL else value_at_key(cast("Any", entries), KEYS)
+        if path[1] is _ENTRY:
+            return value_at_key(_entries(without_loop(store.get_state())), path[2])
+        if path[1] == _ALL:
+            return _entries(without_loop(store.get_state()))
         return without_loop(store.get(path[1], default=MISSING_VALUE))
 
     return GivenToTool((args, kwargs), {}, look)
@@ -53,7 +55,7 @@ def _store_in(given: Iterable[Any]) -> Any:
     return store
 
 
-def _entries(state: Any) -> object:
+def _entries(state: Any) -> Any:
     """Returns the entries of a state, which is a pydantic model, or like a dict."""
     return dict(state) if hasattr(state, "keys") else state
 
@@ -113,21 +115,6 @@ def _note_all(store: Any, state: Any) -> None:
         noted.note((_STORE, _ALL), _entries(state), (_STORE,))
 
 
-@contextmanager
-def _noting_entries(store: Any, state: Any) -> Generator[None, None, None]:
-    """Notes which entries of a state the block reads; all of them if the state is not like a dict."""
-    noted, own = _noting(store), getattr(state, "_data", None)
-    if noted is None or type(own) is not dict or type(state).model_fields:
-        _note_all(store, state)
-        yield
-        return
-    state._data = ReadEntries(cast("dict[Any, Any]", own), noted, (_STORE,), place=(_STORE,))
-    try:
-        yield
-    finally:
-        state._data = own
-
-
 def _place_of(path: str) -> StorePlace:
     return _STORE, *path.split(".")
 
@@ -175,6 +162,22 @@ def _comparable_entries(state: Any) -> Mapping[StorePlace, Any]:
         held = cast("dict[Any, Any]", entries)
         return {(str(name),): comparable_value(each) for name, each in held.items()}
     return {(): comparable_value(entries)}
+
+
+@contextmanager
+def _noting_entries(store: Any, state: Any) -> Generator[None, None, None]:
+    """Notes which entries of a state the code in the block reads. Of a state that has fields, all count
+    as read."""
+    noted, entries = _noting(store), getattr(state, "_data", None)
+    if noted is None or type(entries) is not dict or type(state).model_fields:
+        _note_all(store, state)
+        yield
+        return
+    state._data = ReadEntries(cast("dict[Any, Any]", entries), noted, (_STORE, _ENTRY), place=(_STORE,))
+    try:
+        yield
+    finally:
+        state._data = entries
 
 
 _READS = ("get", "get_state", "edit_state")

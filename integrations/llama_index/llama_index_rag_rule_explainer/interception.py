@@ -3,7 +3,7 @@
 from openai_rag_rule_explainer import watching as clients
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
-from rag_rule_explainer.instrumentation.isolation import handing
+from rag_rule_explainer.instrumentation.isolation import handing, reading_variables
 from rag_rule_explainer.instrumentation.services import connections
 
 from . import (
@@ -44,6 +44,7 @@ interception = Patches(
         *dispatching.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
         *connections.INTERCEPTIONS,
+        *reading_variables.INTERCEPTIONS,
         *predictions.INTERCEPTIONS,
         *bedrock_streams.INTERCEPTIONS,
         *clients.INTERCEPTIONS,

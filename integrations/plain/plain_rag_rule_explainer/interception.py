@@ -3,10 +3,16 @@
 from openai_rag_rule_explainer import watching
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
-from rag_rule_explainer.instrumentation.isolation import handing
+from rag_rule_explainer.instrumentation.isolation import handing, reading_variables
 from rag_rule_explainer.instrumentation.searches.guarded_tools import ToolGuards
 from rag_rule_explainer.instrumentation.services import connections
 
 interception = Patches(
-    [*watching.INTERCEPTIONS, *handing.INTERCEPTIONS, *connections.INTERCEPTIONS], ToolGuards()
+    [
+        *watching.INTERCEPTIONS,
+        *handing.INTERCEPTIONS,
+        *connections.INTERCEPTIONS,
+        *reading_variables.INTERCEPTIONS,
+    ],
+    ToolGuards(),
 )

@@ -64,6 +64,8 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
             run.read.add(os.fsdecode(given[0]))
         reads = reads_in_use.get()
         run.files.note(event, given, None if reads is None else reads.files)
+        if reads is not None:
+            reads.variables.note_event(event, given)
         run.outside.take(event, given)
         note_event(run, event, given, frame)
 

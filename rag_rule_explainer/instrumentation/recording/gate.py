@@ -20,6 +20,7 @@ class Gate:
     - ``refetching``: changes the results of searches as a change of the corpus would; None to leave them
       unchanged.
     - ``has_other_sources``: True if the run gets other sources than the baseline, or in another order.
+    - ``holds_out``: True if no replay gets some sources of the baseline, which no model was shown.
     """
 
     def __init__(self, only: Sequence[object], *, takes_all: bool = False) -> None:
@@ -29,6 +30,7 @@ class Gate:
         self.takes_all = takes_all and not self._only
         self.refetching: Refetching[Any] | None = None
         self.has_other_sources = False
+        self.holds_out = False
         self._lock = threading.Lock()
 
     def deliver_result(self, ids: Collection[str], is_recorded: bool) -> None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from .asked_models import NOTHING_BESIDE, BesideTexts
 from .prompt_sections import PromptMessage
-from .recorded_requests import Fault, RecordedRequests
+from .recorded_requests import RecordedRequests
+from .request_faults import Fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from .doubts_of_turns import still_held
 from .new_texts import NewTexts
 from .prompt_sections import PromptMessage, SectionPlace, is_system, placed, sections_in
 from .prompt_sources import PromptSources
-from .recorded_requests import GAP, Fault, RecordedRequests
+from .recorded_requests import GAP, RecordedRequests
+from .request_faults import Fault
 from .taking_out import TakingOut
 from .turn_places import count_of_turns, start_of_turn, without_turns
 

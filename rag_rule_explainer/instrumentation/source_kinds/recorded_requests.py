@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from ...printable import printable, shortened
 from ..requests.volatile import Steady
 from .asked_models import NOTHING_BESIDE, BesideTexts, ComparedModel, ModelsInUse, SentRequest
 from .lacking_texts import SERVED, lacks_only, may_lack
 from .prompt_sections import PromptMessage
+from .request_faults import OTHER_MODEL, OTHER_REQUEST, PERHAPS_ANOTHER, Fault, differing
 from .whole_messages import (
     EMPTY_MESSAGE,
     PLAIN_TEXT,
@@ -20,28 +20,6 @@ from .whole_messages import (
     are_cached_alike,
     differ_in_caching,
     other_fields,
-)
-
-OTHER_REQUEST = (
-    "without what is omitted, the application makes another request before the next action, so the "
-    "recorded reply is no reply to it; replay_of='whole_run' asks the model anew"
-)
-_OTHER_MODEL = (
-    "without what is omitted, the application asks another model before the next action, so the recorded "
-    "reply is not its reply; replay_of='whole_run' asks the model anew"
-)
-_DOUBTED = (
-    "a request before the next action got a recorded reply, and without what is omitted it is not known "
-    "to be the request that had this reply: "
-)
-_VOLATILE = (
-    _DOUBTED
-    + "it has {now!r}, where the runs with all sources have {was!r}. If the value has no meaning "
-    "for the model, say so: ignore=[re.escape(the_text)]; or leave replay_of out"
-)
-_PERHAPS_ANOTHER = (
-    _DOUBTED + "its model was made anew, and it cannot be compared with the one of the first run. Make "
-    "the model once, before the runs, or leave replay_of out"
 )
 
 CutTexts = Callable[[Sequence[PromptMessage]], Sequence[str | None]]
@@ -60,14 +38,6 @@ _LONG = 12
 """The smallest length of a tool's result that is looked for inside other texts."""
 _OF_PARAMETERS, _OF_MORE = -1, -2
 """Numbers that stand for a message's number in a ``VolatilePlace``."""
-
-
-class Fault(NamedTuple):
-    """A ``Fault`` says why (``why``) a request perhaps needs another reply than the recorded one.
-    ``is_sure``: True if the recorded reply certainly does not belong to the request."""
-
-    why: str
-    is_sure: bool
 
 
 class _Sent(NamedTuple):
@@ -97,7 +67,8 @@ class RecordedRequests:
     tools have returned to the replay or to the baseline. ``varying``: the places of volatile parts, such
     as times, that differed in a replay in which nothing was omitted: they have no meaning. All replays of
     a baseline share it. ``omitted``: the texts of the sources in ``served`` that the replay omits.
-    ``used``: the models that the replay asks."""
+    ``used``: the models that the replay asks. ``holds_out``: True if no replay gets all sources, because
+    no model was shown some of them."""
 
     requests: Sequence[SentRequest]
     steady: Steady
@@ -107,6 +78,7 @@ class RecordedRequests:
     varying: set[VolatilePlace] = field(default_factory=set[VolatilePlace])
     omitted: Sequence[str] = ()
     used: ModelsInUse = field(default_factory=ModelsInUse)
+    holds_out: bool = False
     _made: int = 0
 
     def note_whole(self, messages: Sequence[PromptMessage], beside: BesideTexts = NOTHING_BESIDE) -> None:
@@ -162,7 +134,7 @@ class RecordedRequests:
         ):
             return Fault(OTHER_REQUEST, is_sure=True)
         if (is_same := known.asked.is_same(ComparedModel.of(beside.model, self.used))) is not True:
-            return Fault(_PERHAPS_ANOTHER if is_same is None else _OTHER_MODEL, is_sure=is_same is False)
+            return Fault(PERHAPS_ANOTHER if is_same is None else OTHER_MODEL, is_sure=is_same is False)
         numbers = [number for number, text in enumerate(left) if text is not None]
         pairs = [(place, *each) for each in zip(numbers, expected, sent, strict=True)]
         more = (place, _OF_MORE, _Sent("", known.more), _Sent("", beside.more))
@@ -184,8 +156,7 @@ class RecordedRequests:
             }
             for part, was, now in self._changed(expected, sent, known):
                 if part not in known:
-                    shown = (shortened(printable(each), 60) for each in (was, now))
-                    return Fault(_VOLATILE.format(**dict(zip(("was", "now"), shown, strict=True))), False)
+                    return differing(was, now, holds_out=self.holds_out)
         return None
 
     def _changed(

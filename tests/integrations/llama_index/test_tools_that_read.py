@@ -40,6 +40,30 @@ def edited_state_of_the_context(omitted: Omitted, ran: list[str]) -> Any:
     return application(omitted, ran, policy)
 
 
+def edited_entry_that_the_run_made(omitted: Omitted, ran: list[str]) -> Any:
+    async def policy(ctx: Context) -> str:
+        """Says."""
+        async with ctx.store.edit_state() as state:
+            told = f"{state.get('react_scratchpad')} {state.get('current_reasoning')}"
+            return cut("policy #1", policy_for(told), omitted)
+
+    return application(omitted, ran, policy)
+
+
+def edited_keys_of_the_context(omitted: Omitted, ran: list[str]) -> Any:
+    def keep_in(state: Any) -> None:
+        if "4711" in str(state.get("current_reasoning")):
+            state["seen.before"] = True
+
+    async def policy(ctx: Context) -> str:
+        """Says."""
+        async with ctx.store.edit_state() as state:
+            keep_in(state)
+            return cut("policy #1", policy_for(4711 if "seen.before" in state else ""), omitted)
+
+    return application(omitted, ran, policy)
+
+
 def list_of_all_runs(omitted: Omitted, ran: list[str]) -> Any:
     seen: list[str] = []
 
@@ -82,6 +106,8 @@ GUILTY: list[Any] = [
     memory_of_the_context,
     state_of_the_context,
     edited_state_of_the_context,
+    edited_entry_that_the_run_made,
+    edited_keys_of_the_context,
     list_of_all_runs,
     attribute_of_an_object,
 ]
@@ -92,6 +118,18 @@ def entry_of_the_context(omitted: Omitted, ran: list[str]) -> Any:
         """Says."""
         state = await ctx.store.get("state", default={})
         return cut("policy #1", policy_for(state.get("user")), omitted)
+
+    return application(omitted, ran, policy, state={"user": "ann 4711"})
+
+
+def edited_entry_of_the_context(omitted: Omitted, ran: list[str]) -> Any:
+    async def policy(ctx: Context) -> str:
+        """Says."""
+        async with ctx.store.edit_state() as state:
+            state["looks.made"] = state.get("looks.made", 0) + 1
+            told = state["state"]["user"]
+        assert await ctx.store.get("state") == {"user": "ann 4711"}
+        return cut("policy #1", policy_for(told), omitted)
 
     return application(omitted, ran, policy, state={"user": "ann 4711"})
 
@@ -145,6 +183,7 @@ def edited_state_of_an_inner_workflow(omitted: Omitted, ran: list[str]) -> Any:
 
 INNOCENT: list[Any] = [
     entry_of_the_context,
+    edited_entry_of_the_context,
     context_that_is_not_read,
     attribute_that_stays,
     state_of_an_inner_workflow,
@@ -160,6 +199,13 @@ async def test_no_false_rule_about_a_tool_that_reads_what_the_run_made(make: Any
     assert untrue == []
     assert not explanation.complete
     assert "safe_tools=['policy']" in str(explanation)
+
+
+@pytest.mark.asyncio
+async def test_a_tool_that_reads_the_whole_state_is_said_to() -> None:
+    explanation, _ = await explained(state_of_the_context)
+
+    assert "policy() reads the whole of the state of the context" in str(explanation)
 
 
 @pytest.mark.asyncio
