@@ -92,7 +92,8 @@ class BaselineMemory:
             return self.refusals.was_ended(found, cut)
         tools = [] if run is None or self.is_in(found) else self._at_rest_before(found, run)
         if tools and any(_WORD.search(each) for each in _missing(found)):
-            return self.refusals.lacks(found, tools)
+            is_one_action = self._first is not None and self._first.action is not None
+            return self.refusals.lacks(found, tools, is_one_action=is_one_action)
         return self.refusals.differs(found, self.origin_of(found))
 
     def _at_rest_before(self, found: Difference, run: Participation) -> list[str]:
@@ -103,7 +104,9 @@ class BaselineMemory:
             return []
         asked = [each.at for each in first.watch.exchanges][: found.number]
         until = asked[-1] if asked else 0
-        idle = {*replay.retrieving, *replay.safe, *run.stubs}
+        # Where only the next action is explained, no tool before it runs, whichever is named safe.
+        safe = replay.safe if first.action is None else ()
+        idle = {*replay.retrieving, *safe, *run.stubs}
         ran = [each.call for each in first.tool_record.executed if each.at < until]
         missing = set(re.findall(r"\w+", " ".join(_missing(found))))
         writing = first.tool_record.changing | first.tool_record.storing

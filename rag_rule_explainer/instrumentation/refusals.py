@@ -53,9 +53,11 @@ class Refusals:
             f"{shortened(found.clause, 600)}; {cut}"
         )
 
-    def lacks(self, found: Difference, tools: Sequence[str]) -> UntrueReplay:
+    def lacks(self, found: Difference, tools: Sequence[str], *, is_one_action: bool) -> UntrueReplay:
         """Returns the error for a replay whose request lacks words that the baseline's has, after
-        ``tools`` had run in the baseline that do not run in replays."""
+        ``tools`` had run in the baseline that do not run in replays. ``is_one_action``: True if only the
+        next action is explained."""
+        whole = "replay_of='whole_run', " if is_one_action else ""
         named_tools = ", ".join(map(repr, tools))
         return UntrueReplay(
             f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
@@ -63,8 +65,8 @@ class Refusals:
             "runs: what a tool writes besides its result, as to a store, a context or an attribute, is "
             "missing there. Let the tool return what is new, and other code take it from the result (in "
             "LangGraph, by a Command); or, if running it again does no harm, name the one that writes: "
-            f"safe_tools=[{tools[0]!r}]. Where no tool writes it, the application may keep it from run "
-            f"to run: {self.ways_out[0].lower()}{self.ways_out[1:]}. {IGNORE}"
+            f"{whole}safe_tools=[{tools[0]!r}]. Where no tool writes it, the application may keep it "
+            f"from run to run: {self.ways_out[0].lower()}{self.ways_out[1:]}. {IGNORE}"
         )
 
     def repeats_otherwise(self, found: Difference, kept: Sequence[Source]) -> StateShared:

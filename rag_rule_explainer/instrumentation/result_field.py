@@ -46,7 +46,13 @@ class ResultField(NamedTuple):
         pattern = "r'" + re.escape(self.path_of(tool)).replace("'", "\\'") + "'"
         text = STATE_BESIDE_A_LIST if self.is_state else FIELD_BESIDE_A_LIST
         text = SHOWN_WITH_A_LIST if self.is_shown else text
-        return text.format(tool=repr(tool), name=repr(self.name), pattern=pattern)
+        return text.format(tool=repr(tool), name=_said(self.name), pattern=pattern)
+
+
+def _said(name: str) -> str:
+    """Returns a field's name in words. A list of texts has no names for the numbers in them."""
+    place = re.fullmatch(r"number (\d+)", name)
+    return repr(name) if place is None else f"number {place[1]} in each item"
 
 
 FieldDoubt: TypeAlias = Callable[[str, ResultField], None]

@@ -16,28 +16,12 @@ from .file_reads import CallFiles, KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
 from .reached_state import Holder, Reached, file_holder, reached_state, reached_variables
 from .store_writes import StorePlace, are_related, are_same_writes
+from .tool_writes import OtherInput, ToolWrite, names_of
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
 """The names by which frameworks' tools hold their functions; they say nothing to the user."""
 _NONE = Reached(None, (), is_read=False)
 """This value is in place of a variable that does not exist."""
-
-
-class ToolWrite(NamedTuple):
-    """A ``ToolWrite`` is a call of a tool that changed a variable. ``at``: the moment of the call."""
-
-    at: int
-    key: str
-    name: str
-
-
-class OtherInput(NamedTuple):
-    """An ``OtherInput`` is what a call of a replay would read otherwise than the equal call of the
-    baseline, in words. ``writers``: the names of other tools that wrote it and that do not run in the
-    replay."""
-
-    what: str
-    writers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +151,7 @@ class ToolInputs:
         for path in inputs.reads.found:
             writes = self._written_by_others(path, inputs.reads, replay)
             if not self._reads_same(path, inputs.reads, writes, replay):
-                return OtherInput(_said(path), _names(writes))
+                return OtherInput(_said(path), names_of(writes))
         now = reached_state(tool, self._kept, known)
         files = used.read_now(known)
         pairs = (
@@ -179,7 +163,7 @@ class ToolInputs:
             changed = self._changed_by_others(before, after, replay)
             if (before.is_read or after.is_read) and not self._is_same(before, after, changed, replay):
                 writes = {write for each in changed for write in each.writes}
-                return OtherInput(_said(path), _names(_not_running(writes, replay)))
+                return OtherInput(_said(path), names_of(_not_running(writes, replay)))
         return None
 
     def _written_by_others(
@@ -257,10 +241,6 @@ def _writes_of(variables: Collection[_Variable]) -> set[ToolWrite]:
 
 def _not_running(writes: Collection[ToolWrite], replay: _Replay) -> list[ToolWrite]:
     return [each for each in writes if each.name not in replay.running]
-
-
-def _names(writes: Collection[ToolWrite]) -> tuple[str, ...]:
-    return tuple(sorted({each.name for each in writes}))
 
 
 def _is_found_again(given: GivenToTool, path: ReadPath, content: Any) -> bool:

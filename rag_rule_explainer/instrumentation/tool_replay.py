@@ -21,8 +21,8 @@ from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL
 from .noted_reads import GivenToTool, reads_in_use
 from .shared_state.reaching import FRAMEWORKS
-from .tool_inputs import OtherInput, ToolWrite
 from .tool_record import RecordedBefore, ToolRecord
+from .tool_writes import OtherInput, ToolWrite
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """The treatment of a tool call that the baseline did not make: "unknown" ends the replay, "live" runs the

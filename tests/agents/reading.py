@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeAlias
 
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from rag_rule_explainer import Explanation
@@ -26,6 +26,8 @@ class Scripted(BaseChatModel):
     order: Sequence[str] = ORDER
     noting: bool = False
     """True if it calls ``remember`` after a mail with an account."""
+    by_prompt: bool = False
+    """True if it also goes by what the system's prompt says."""
 
     @property
     def _llm_type(self) -> str:
@@ -38,7 +40,9 @@ class Scripted(BaseChatModel):
         called = [
             each["name"] for one in messages if isinstance(one, AIMessage) for each in one.tool_calls
         ]
-        wanted = next_call(called, told(messages), self.order, noting=self.noting)
+        prompts = (str(each.content) for each in messages if isinstance(each, SystemMessage))
+        said = "\n".join([told(messages), *(prompts if self.by_prompt else ())])
+        wanted = next_call(called, said, self.order, noting=self.noting)
         calls: list[Any] = [{"name": wanted, "args": {}, "id": f"c{len(messages)}"}] if wanted else []
         reply = AIMessage("" if calls else "done", tool_calls=calls)
         return ChatResult(generations=[ChatGeneration(message=reply)])

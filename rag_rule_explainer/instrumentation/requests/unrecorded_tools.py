@@ -14,7 +14,10 @@ from .calls_of_run import MadeCall, UnrecordedTool
 from .exchanges import moment
 from .source_recognition import Request, Sight
 
-MARK_IT = "put @tool on that function, or call it by the tool's own invoke"
+MARK_IT = (
+    "put @tool on that function (from plain_rag_rule_explainer import tool), or call it by the tool's "
+    "own invoke"
+)
 _WAYS_OUT = (
     "; if running it does no harm, name it: safe_tools=[{names}]; if the application runs nothing for "
     "such a call, as where it denies it, hands over, or takes it as a structured answer: "
