@@ -16,7 +16,7 @@ from .file_reads import CallFiles, KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
 from .reached_state import Holder, Reached, file_holder, reached_state, reached_variables
 from .store_writes import StorePlace, are_related, are_same_writes
-from .tool_writes import OtherInput, ToolWrite, names_of
+from .tool_writes import OtherInput, ToolWrite, writers_in
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
 """The names by which frameworks' tools hold their functions; they say nothing to the user."""
@@ -151,7 +151,7 @@ class ToolInputs:
         for path in inputs.reads.found:
             writes = self._written_by_others(path, inputs.reads, replay)
             if not self._reads_same(path, inputs.reads, writes, replay):
-                return OtherInput(_said(path), names_of(writes))
+                return OtherInput(_said(path), writers_in(writes))
         now = reached_state(tool, self._kept, known)
         files = used.read_now(known)
         pairs = (
@@ -163,7 +163,7 @@ class ToolInputs:
             changed = self._changed_by_others(before, after, replay)
             if (before.is_read or after.is_read) and not self._is_same(before, after, changed, replay):
                 writes = {write for each in changed for write in each.writes}
-                return OtherInput(_said(path), names_of(_not_running(writes, replay)))
+                return OtherInput(_said(path), writers_in(_not_running(writes, replay)))
         return None
 
     def _written_by_others(

@@ -21,6 +21,6 @@ class OtherInput(NamedTuple):
     writers: tuple[str, ...] = ()
 
 
-def names_of(writes: Collection[ToolWrite]) -> tuple[str, ...]:
+def writers_in(writes: Collection[ToolWrite]) -> tuple[str, ...]:
     """Returns the names of the tools of these calls, sorted."""
     return tuple(sorted({each.name for each in writes}))
