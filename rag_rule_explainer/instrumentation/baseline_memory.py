@@ -9,6 +9,7 @@ from ..printable import shortened
 from ..sources import Source
 from .doubts import BASELINE
 from .refusals import Refusals
+from .requests.answering import Changed
 from .requests.carrying import Carried
 from .requests.courses import Difference
 from .requests.source_recognition import reading_of
@@ -96,6 +97,16 @@ class BaselineMemory:
             return self.refusals.lacks(found, tools, is_one_action=is_one_action)
         return self.refusals.differs(found, self.origin_of(found))
 
+    def check_answer(self, changed: Changed, run: Participation) -> None:
+        """Raises UntrueReplay if an answer to the same replies of models as in the baseline may differ
+        because tools that wrote something in the baseline do not run in the replay ``run``."""
+        replay, first = run.tool_replay, self._first
+        if replay is None or first is None or not changed.alike:
+            return
+        writing = first.tool_record.writing - {*replay.retrieving, *replay.again, *run.stubs}
+        if writing:
+            raise self.refusals.lacks_in_answer(changed, sorted(writing))
+
     def _at_rest_before(self, found: Difference, run: Participation) -> list[str]:
         """Returns the names of the tools that ran in the baseline before the request that differs, and
         that the replay ``run`` does not run; first the one that most likely wrote what is missing."""
@@ -109,7 +120,7 @@ class BaselineMemory:
         idle = {*replay.retrieving, *safe, *run.stubs}
         ran = [each.call for each in first.tool_record.executed if each.at < until]
         missing = set(re.findall(r"\w+", " ".join(_missing(found))))
-        writing = first.tool_record.changing | first.tool_record.storing
+        writing = first.tool_record.writing
         # A tool that was given a missing word has most likely written it, and among equals the last one.
         ran.sort(
             key=lambda call: (

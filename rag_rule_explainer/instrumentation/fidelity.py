@@ -91,8 +91,8 @@ class Fidelity:
         ``sources``: the retrieved sources. ``given``: the texts of the input, which any request may hold.
         ``constants``: the application's own texts, which any answer and any request may hold.
         """
-        exchanges, given, constants = list(run.watch.exchanges), list(given), list(constants)
-        sources = list(sources)
+        exchanges, given = list(run.watch.exchanges), list(given)
+        constants, sources = list(constants), list(sources)
         self._memory.begin(run, made_in(run, answer), sources)
         self.first = self.course(run)
         self._take_conversations(BASELINE, exchanges)
@@ -110,8 +110,7 @@ class Fidelity:
         if self.first is None:
             return
         course = self.course(run)
-        found = difference(self.first, course)
-        if found is not None:
+        if (found := difference(self.first, course)) is not None:
             self.remembered, self.missed = self._memory.is_in(found), found.came is None
             raise self._memory.refusal_of(found, None if self.compared else run)
         self._memory.check_times(run)
@@ -125,15 +124,18 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with that of an earlier replay on the same sources. Sets ``doubt``
-        if the answers differ although the models' replies are equal: an earlier run then left state that
-        changed the answer. Does so only if a replay on all sources has given the baseline's answer."""
+        """Compares a replay's answer with that of an earlier run on the same sources. Sets ``doubt`` if
+        they differ although the models' replies are equal, as an earlier run then left state. Until a
+        replay on all sources gives the baseline's answer, raises UntrueReplay if tools wrote something
+        that no replay runs."""
         is_all, served = sources == EVERYTHING, [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
             sources, answer, list(run.watch.exchanges), served, whatever=self.rewinding.is_wanted
         )
         if changed is None:
             self._answers.repeats = self._answers.repeats or is_all
+        elif is_all and not self._answers.repeats:
+            self._memory.check_answer(changed, run)
         elif self._answers.repeats and not self.doubt:
             self._has_answered_otherwise = True
             self.doubt = self._refusals.answers_otherwise(changed, None if is_all else kept)
@@ -200,8 +202,7 @@ class Fidelity:
         for each in (carried := self.texts.carried_into(run, answer, served)):
             if each.sure:
                 raise self._refusals.holds(each, kept)
-        foreign = self.texts.foreign_reply(exchanges, answer, served)
-        if foreign is not None:
+        if (foreign := self.texts.foreign_reply(exchanges, answer, served)) is not None:
             raise self._refusals.answers_for(foreign, kept)
         self.texts.note(named(kept), run, answer)
         self._take_conversations(named(kept), exchanges)
@@ -235,8 +236,7 @@ class Fidelity:
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
         """Raises StateShared if an earlier replay on the same sources sent different requests."""
-        found = self._repeated.take(kept, list(run.watch.exchanges), run.made)
-        if found is not None:
+        if (found := self._repeated.take(kept, list(run.watch.exchanges), run.made)) is not None:
             raise self._refusals.repeats_otherwise(found, kept)
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:

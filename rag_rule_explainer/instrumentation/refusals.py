@@ -69,6 +69,18 @@ class Refusals:
             f"from run to run: {self.ways_out[0].lower()}{self.ways_out[1:]}. {IGNORE}"
         )
 
+    def lacks_in_answer(self, changed: Changed, tools: Sequence[str]) -> UntrueReplay:
+        """Returns the error for a replay whose answer differs although the models replied the same, where
+        ``tools`` had written something in the baseline that do not run in replays."""
+        return UntrueReplay(
+            f"{changed.clause}, in a replay on all sources, although models replied the same: the "
+            "application makes its answer of more than their replies. No replay runs "
+            f"{', '.join(map(repr, tools))}, and in {BASELINE} that changed what other code may read, as "
+            "a list or a store. Let the application make its answer of the tools' results, as the model "
+            "gets them; or, if running it again does no harm, name it: "
+            f"safe_tools={list(tools)}. {IGNORE}"
+        )
+
     def repeats_otherwise(self, found: Difference, kept: Sequence[Source]) -> StateShared:
         """Returns the error for two replays on the same sources that differ in a request."""
         change = shortened(found.clause_of("the first one", "the second one"), 600)

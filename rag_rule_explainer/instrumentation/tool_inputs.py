@@ -83,6 +83,12 @@ class ToolInputs:
     _files: RunFiles = field(default_factory=RunFiles)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def writers(self) -> set[str]:
+        """Returns the names of the tools that changed a variable or a file."""
+        with self._guard:
+            return {write.name for each in self._variables.values() for write in each.writes}
+
     def begin(self, tool: object, given: GivenToTool) -> CallInputs:
         """Returns what a call that begins could read."""
         self._files = given.files

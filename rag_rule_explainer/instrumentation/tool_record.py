@@ -86,6 +86,12 @@ class ToolRecord:
         number = self._numbers[at] = self.tools.note(name, tool)
         return self.keys.of(name, (number, given))
 
+    @property
+    def writing(self) -> set[str]:
+        """Returns the names of the tools that changed what other code may read: an object that the run
+        made, a variable, a file, or a store of a framework."""
+        return {*self.changing, *self.storing, *self.inputs.writers}
+
     def begin(self, held: Collection[int] | None) -> None:
         """Begins to record what tools read. ``held``: see there."""
         self.held = held

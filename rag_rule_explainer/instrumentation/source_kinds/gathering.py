@@ -214,13 +214,12 @@ def _running_again(first: Participation, manner: Manner, *, is_other: bool) -> f
 
     In a replay on other sources than the baseline's (``is_other``), these are all tools that the user
     named safe: what they read may be other than in the baseline, and what they write may be read. In
-    other replays, they are those that changed an object or wrote to a store in the baseline. If only the
-    next action is explained, there are none, because the conversation before it is the recorded one.
+    other replays, they are those that changed in the baseline what other code may read. If only the next
+    action is explained, there are none, because the conversation before it is the recorded one.
     """
     if first.action is not None:
         return frozenset()
-    writing = first.tool_record.changing | first.tool_record.storing
-    return manner.safe_tools if is_other else manner.safe_tools & writing
+    return manner.safe_tools if is_other else manner.safe_tools & first.tool_record.writing
 
 
 def running_tools(first: Participation, manner: Manner) -> set[str]:
