@@ -71,7 +71,7 @@ reads_in_use: ContextVar[NotedReads | None] = ContextVar("rag_rule_reads", defau
 
 class AskingReply(NamedTuple):
     """An ``AskingReply`` is the reply of a model that asked for a tool call. ``number``: the number of
-    replies so far; ``calls``: the names and the arguments of the calls of this reply, sorted."""
+    replies so far; ``calls``: the names and the arguments of the calls of this reply."""
 
     number: int = 0
     calls: tuple[tuple[str, str], ...] = ()
@@ -79,7 +79,12 @@ class AskingReply(NamedTuple):
     @classmethod
     def of(cls, number: int, calls: Iterable[ToolCall]) -> "AskingReply":
         """Returns the ``AskingReply`` with these calls."""
-        return cls(number, tuple(sorted((each.name, str(each.arguments)) for each in calls)))
+        return cls(number, tuple((each.name, str(each.arguments)) for each in calls))
+
+    def place_of(self, call: ToolCall) -> int:
+        """Returns the place of a call in the reply, from 0; -1 if the reply did not ask for it."""
+        wanted = (call.name, str(call.arguments))
+        return self.calls.index(wanted) if wanted in self.calls else -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ that changed it before.
 """
 
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from .file_reads import CallFiles, KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
 from .reached_state import Holder, Reached, file_holder, reached_state, reached_variables
 from .store_writes import StorePlace, are_related, are_same_writes
-from .tool_writes import OtherInput, ToolWrite, writers_in
+from .tool_writes import EarlierCall, OtherInput, ToolWrite, are_same_calls, may_write, writers_in
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
 """The names by which frameworks' tools hold their functions; they say nothing to the user."""
@@ -36,19 +36,15 @@ class CallInputs:
     asked: AskingReply
 
 
-class _Time(NamedTuple):
+class _Replay(NamedTuple):
+    """A ``_Replay`` is a replay at a call that equals one of the baseline. ``at``, ``reply``: the moment
+    of the call in the baseline, and the number of replies before it; ``made``: the calls of the replay
+    before it; ``is_same_reply``: True if the same reply asked for the call; ``known``: the files of the
+    replay; ``given``: with what it is called."""
+
     at: int
     reply: int
-
-
-class _Replay(NamedTuple):
-    """A ``_Replay`` is a replay at a call that equals one of the baseline. ``time``: that of the call in
-    the baseline; ``made``: how often the replay made each call before; ``is_same_reply``: True if the
-    same reply asked for the call; ``known``: the files of the replay; ``given``: with what it is
-    called."""
-
-    time: _Time
-    made: Mapping[str, int]
+    made: Sequence[EarlierCall]
     is_same_reply: bool
     known: KnownFiles
     given: GivenToTool
@@ -74,7 +70,7 @@ class ToolInputs:
     """A ``ToolInputs`` records the ``CallInputs`` of a baseline. Thread-safe."""
 
     _calls: dict[int, CallInputs] = field(default_factory=dict[int, CallInputs])
-    _times: dict[str, list[_Time]] = field(default_factory=dict[str, list[_Time]])
+    _made: list[EarlierCall] = field(default_factory=list[EarlierCall])
     _variables: dict[Holder, _Variable] = field(default_factory=dict[Holder, _Variable])
     _stored: dict[StorePlace, set[ToolWrite]] = field(default_factory=dict[StorePlace, set[ToolWrite]])
     _kept: list[object] = field(default_factory=list[object])
@@ -111,7 +107,9 @@ class ToolInputs:
         variables = self._of_variables(inputs.reads, self._known())
         with self._guard:
             self._calls[write.at] = inputs
-            self._times.setdefault(write.key, []).append(_Time(write.at, inputs.asked.number))
+            self._made.append(
+                EarlierCall(inputs.asked.number, write.place, write.at, write.key, write.name)
+            )
             for place in inputs.reads.wrote:
                 self._stored.setdefault(place, set()).add(write)
             for _, (one, other) in (
@@ -141,19 +139,18 @@ class ToolInputs:
         at: int,
         tool: object,
         given: GivenToTool,
-        made: Mapping[str, int],
+        made: Sequence[EarlierCall],
         running: Collection[str],
     ) -> OtherInput | None:
         """Returns something that a call of a replay would read otherwise than the equal call of the
-        baseline; None if there is nothing. ``at``: the moment of the baseline's call; ``made``: how often
-        the replay made each call before; ``running``: the tools that run in the replay."""
+        baseline; None if there is nothing. ``at``: the moment of the baseline's call; ``made``: the calls
+        that the replay made before; ``running``: the tools that run in the replay."""
         inputs = self._calls.get(at)
         if inputs is None:
             return None
         is_same_reply = bool(inputs.asked.calls) and given.asked.calls == inputs.asked.calls
-        time = _Time(at, inputs.asked.number)
         known, used = self._known(given.files, running), inputs.reads.files
-        replay = _Replay(time, made, is_same_reply, known, given)
+        replay = _Replay(at, inputs.asked.number, made, is_same_reply, known, given)
         for path in inputs.reads.found:
             writes = self._written_by_others(path, inputs.reads, replay)
             if not self._reads_same(path, inputs.reads, writes, replay):
@@ -192,7 +189,7 @@ class ToolInputs:
             if is_of_others and are_same_writes(read.others, stores.of_others(read.place)):
                 return True
         # What the recorded calls wrote is missing in the replay, so its content says nothing after them.
-        is_missing = any(replay.made.get(each.key) for each in writes)
+        is_missing = any(map(self._may_write(writes), replay.made))
         return not is_missing and _is_found_again(replay.given, path, reads.found[path])
 
     def _is_same(
@@ -219,18 +216,21 @@ class ToolInputs:
         return [each for each in known if _not_running(each.writes, replay)]
 
     def _is_as_made(self, writes: Collection[ToolWrite], replay: _Replay) -> bool:
-        """Returns True iff a replay has made these calls as often as the baseline before the call. Calls
-        of one reply may be made at once, in any order. So if the replay's reply has the same calls, it
-        does not matter which of them have been made."""
-        time = replay.time
-        for key in {write.key for write in writes}:
-            earlier = sum(each.at < time.at for each in self._times[key])
-            least = sum(each.reply < time.reply for each in self._times[key])
-            most = sum(each.reply <= time.reply for each in self._times[key])
-            possible = range(least, most + 1) if replay.is_same_reply else (earlier,)
-            if replay.made.get(key, 0) not in possible:
-                return False
-        return True
+        """Returns True iff a replay has made the calls that write this as the baseline has before the
+        call, and in the same order. Calls of one reply may be made at once, in any order. So if the
+        replay's reply has the same calls, it does not matter which of them have been made."""
+        writing, now = self._may_write(writes), replay.given.asked.number
+        with self._guard:
+            before = [each for each in self._made if writing(each) and each.at < replay.at]
+        made = [each for each in replay.made if writing(each)]
+        if replay.is_same_reply:
+            before = [each for each in before if each.reply < replay.reply]
+            made = [each for each in made if each.reply < now]
+        return are_same_calls(before, made)
+
+    def _may_write(self, writes: Collection[ToolWrite]) -> Callable[[EarlierCall], bool]:
+        with self._guard:
+            return may_write(writes, {each.key for each in self._made})
 
 
 def _is_of_tools(variable: _Variable, now: Reached, running: Collection[str]) -> bool:

@@ -7,7 +7,7 @@ the baseline's searches, without the omitted sources.
 
 import threading
 import traceback
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -22,7 +22,7 @@ from .named_tools import OF_ANOTHER_TOOL
 from .noted_reads import GivenToTool, reads_in_use
 from .shared_state.reaching import FRAMEWORKS
 from .tool_record import RecordedBefore, ToolRecord
-from .tool_writes import OtherInput, ToolWrite
+from .tool_writes import EarlierCall, OtherInput, ToolWrite
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """The treatment of a tool call that the baseline did not make: "unknown" ends the replay, "live" runs the
@@ -77,6 +77,7 @@ class ToolReplay:
     uncertain: set[str] = field(default_factory=set[str])
     """The names of tools that may differ from the tools of these names that the baseline called."""
     children: ForkedChildren = field(default_factory=ForkedChildren)
+    _earlier: list[EarlierCall] = field(default_factory=list[EarlierCall])
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _made_again: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     _refused: int = 0
@@ -119,9 +120,12 @@ class ToolReplay:
         if retrieves:
             return None
         with self._guard:
-            before = self._made.copy() if self.compares else {}
+            before, asked = list(self._earlier), (given or GivenToTool()).asked
             place = self._made.get(key, 0)
             self._made[key] = place + 1
+            if self.compares:
+                now = (asked.number, asked.place_of(call), len(before), key, call.name)
+                self._earlier.append(EarlierCall(*now))
         known = self.record.outcome(key, place)
         if known is not None and call.name in self.again:
             with self._guard:
@@ -141,7 +145,7 @@ class ToolReplay:
         return None
 
     def _why_other(
-        self, known: ToolOutcome, tool: object, given: GivenToTool | None, made: Mapping[str, int]
+        self, known: ToolOutcome, tool: object, given: GivenToTool | None, made: Sequence[EarlierCall]
     ) -> OtherInput | None:
         if not self.compares:
             return None
@@ -239,9 +243,11 @@ class UsedTool:
 
     def _note_inputs(self) -> None:
         if self.record is not None and self.call is not None and self.reaching is not None:
-            if self.reaching.inputs.reads.wrote:
-                self.record.storing.add(self.call.name)
-            self.record.inputs.end(self.reaching.inputs, ToolWrite(self.at, self.key, self.call.name))
+            inputs, call = self.reaching.inputs, self.call
+            if inputs.reads.wrote:
+                self.record.storing.add(call.name)
+            write = ToolWrite(self.at, self.key, call.name, inputs.asked.place_of(call))
+            self.record.inputs.end(inputs, write)
 
 
 def _said(call: ToolCall, other: OtherInput) -> str:

@@ -7,10 +7,12 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain.agents.middleware import before_model
 from langchain.tools import ToolRuntime
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
 from langgraph.store.memory import InMemoryStore
 
-from tests.agents.reading import MAILS, Omitted, Scripted, cut, policy_for
+from tests.agents.reading import MAILS, Omitted, Scripted, cut, policy_for, told
 from tests.agents.reading_agents import agent_of, guilty, innocent
 
 NOTE = {"text": "account 4711"}
@@ -39,13 +41,13 @@ def _agent(omitted: Omitted, read: Callable[[Any], object], *middleware: Any, fi
     return agent_of(omitted, policy, *middleware, more=[remember], store=store)
 
 
-def _told(item: Any) -> object:
+def _value(item: Any) -> object:
     return item and item.value
 
 
 @guilty
 def an_item_that_a_tool_puts(omitted: Omitted) -> Any:
-    return _agent(omitted, lambda store: _told(store.get(NOTES, "first")))
+    return _agent(omitted, lambda store: _value(store.get(NOTES, "first")))
 
 
 @guilty
@@ -55,7 +57,7 @@ def a_search_for_items_that_a_tool_puts(omitted: Omitted) -> Any:
 
 @guilty
 def an_item_that_a_tool_replaces(omitted: Omitted) -> Any:
-    return _agent(omitted, lambda store: _told(store.get(NOTES, "first")), first={"text": "nothing"})
+    return _agent(omitted, lambda store: _value(store.get(NOTES, "first")), first={"text": "nothing"})
 
 
 @guilty
@@ -70,12 +72,12 @@ def an_item_that_a_middleware_puts_too(omitted: Omitted) -> Any:
         if "4711" in str(state["messages"]):
             runtime.store.put(NOTES, "first", NOTE)
 
-    return _agent(omitted, lambda store: _told(store.get(NOTES, "first")), keep)
+    return _agent(omitted, lambda store: _value(store.get(NOTES, "first")), keep)
 
 
 @innocent
 def items_that_no_tool_reads(omitted: Omitted) -> Any:
-    return _agent(omitted, lambda store: _told(store.get(("rules",), "first")) or "4711")
+    return _agent(omitted, lambda store: _value(store.get(("rules",), "first")) or "4711")
 
 
 @innocent
@@ -98,7 +100,7 @@ def an_item_that_a_tool_always_puts(omitted: Omitted) -> Any:
     def policy(runtime: ToolRuntime[Any, Any]) -> str:
         """Policy."""
         memory: Any = runtime.store
-        return cut("policy #1", policy_for(_told(memory.get(NOTES, "first"))), omitted)
+        return cut("policy #1", policy_for(_value(memory.get(NOTES, "first"))), omitted)
 
     @tool
     def block() -> str:
@@ -107,3 +109,61 @@ def an_item_that_a_tool_always_puts(omitted: Omitted) -> Any:
 
     model = Scripted(order=("inbox", "remember", "policy"))
     return create_agent(model, [inbox, remember, policy, block], store=store)
+
+
+class Telling(Scripted):
+    """A ``Telling`` tells ``remember`` the texts that ``texts`` returns for the mails, one in a reply."""
+
+    texts: Callable[[str], list[str]]
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        asked = [each for each in messages if isinstance(each, AIMessage) and each.tool_calls]
+        texts = self.texts(told(messages))
+        if asked and len(asked) <= len(texts):
+            text = texts[len(asked) - 1]
+            call: Any = {"name": "remember", "args": {"text": text}, "id": f"c{len(messages)}"}
+            reply = AIMessage("", tool_calls=[call])
+            return ChatResult(generations=[ChatGeneration(message=reply)])
+        return super()._generate(messages, *args, **kwargs)
+
+
+def _told(omitted: Omitted, texts: Callable[[str], list[str]]) -> Any:
+    """Returns an agent that tells ``remember`` the texts before it asks for the policy, which is by the
+    last one."""
+    store = InMemoryStore()
+
+    @tool
+    def inbox() -> list[str]:
+        """Read."""
+        return cut("inbox #1", MAILS, omitted)
+
+    @tool
+    def remember(text: str, runtime: ToolRuntime[Any, Any]) -> str:
+        """Remember."""
+        memory: Any = runtime.store
+        memory.put(NOTES, "first", {"text": text})
+        return "noted"
+
+    @tool
+    def policy(runtime: ToolRuntime[Any, Any]) -> str:
+        """Policy."""
+        memory: Any = runtime.store
+        return cut("policy #1", policy_for(_value(memory.get(NOTES, "first"))), omitted)
+
+    @tool
+    def block() -> str:
+        """Block."""
+        return cut("block #1", "blocked", omitted)
+
+    tools = [inbox, remember, policy, block]
+    return create_agent(Telling(texts=texts), tools, store=store)
+
+
+@guilty
+def items_that_are_put_in_another_order(omitted: Omitted) -> Any:
+    texts = ["nothing", "account 4711"]
+    return _told(omitted, lambda said: texts if "lunch" in said else texts[::-1])
+
+
+def an_item_that_depends_on_the_mails(omitted: Omitted) -> Any:
+    return _told(omitted, lambda said: ["account 4711" if "lunch" in said else "nothing"])

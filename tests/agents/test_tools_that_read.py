@@ -103,3 +103,12 @@ def test_the_way_out_for_what_a_tool_reads_of_a_store_helps(make: Shape) -> None
     assert explanation.complete, str(explanation)
     assert not explanation.doubted
     assert false_rules(explanation, lambda omitted: real_run(make, omitted)) == []
+
+
+def test_what_a_call_that_only_a_replay_makes_would_write_is_not_read() -> None:
+    make = reading_stores.an_item_that_depends_on_the_mails
+    skip_unless_it_works(make)
+    explanation = explained(make, on_new_tool_call=lambda _: "noted")
+
+    assert explanation.rules
+    assert false_rules(explanation, lambda omitted: real_run(make, omitted)) == []
