@@ -7,7 +7,7 @@ that changed it before.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,13 +15,9 @@ from .comparable import Opaque, Unreadable, are_same
 from .file_reads import CallFiles, KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
 from .reached_state import Holder, Reached, file_holder, reached_state, reached_variables
+from .read_paths import path_said, paths_of
 from .store_writes import StorePlace, are_related, are_same_writes
 from .tool_writes import EarlierCall, OtherInput, ToolWrite, are_same_calls, may_write, writers_in
-
-_FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
-"""The names by which frameworks' tools hold their functions; they say nothing to the user."""
-_NONE = Reached(None, (), is_read=False)
-"""This value is in place of a variable that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +75,6 @@ class ToolInputs:
     _files: RunFiles = field(default_factory=RunFiles)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
-    @property
-    def writers(self) -> set[str]:
-        """Returns the names of the tools that changed a variable or a file."""
-        with self._guard:
-            return {write.name for each in self._variables.values() for write in each.writes}
-
     def begin(self, tool: object, given: GivenToTool) -> CallInputs:
         """Returns what a call that begins could read."""
         self._files = given.files
@@ -113,9 +103,9 @@ class ToolInputs:
             for place in inputs.reads.wrote:
                 self._stored.setdefault(place, set()).add(write)
             for _, (one, other) in (
-                *_paths(inputs.state, after),
-                *_paths(before, now),
-                *_paths(*variables),
+                *paths_of(inputs.state, after),
+                *paths_of(before, now),
+                *paths_of(*variables),
             ):
                 for holder in _changed(one, other):
                     known = self._variables.setdefault(holder, _Variable(one.content, other.content))
@@ -152,33 +142,52 @@ class ToolInputs:
         known, used = self._known(given.files, running), inputs.reads.files
         replay = _Replay(at, inputs.asked.number, made, is_same_reply, known, given)
         for path in inputs.reads.found:
-            writes = self._written_by_others(path, inputs.reads, replay)
+            writes = _not_running(self._written_in_store(path, inputs.reads), replay)
             if not self._reads_same(path, inputs.reads, writes, replay):
-                return OtherInput(_said(path), writers_in(writes))
+                return OtherInput(path_said(path), writers_in(writes))
         now = reached_state(tool, self._kept, known)
         files = used.read_now(known)
         pairs = (
-            *_paths(inputs.state, now),
-            *_paths(_of_files(used, used.before), _of_files(used, files)),
-            *_paths(*self._of_variables(inputs.reads, known)),
+            *paths_of(inputs.state, now),
+            *paths_of(_of_files(used, used.before), _of_files(used, files)),
+            *paths_of(*self._of_variables(inputs.reads, known)),
         )
         for path, (before, after) in pairs:
             changed = self._changed_by_others(before, after, replay)
             if (before.is_read or after.is_read) and not self._is_same(before, after, changed, replay):
                 writes = {write for each in changed for write in each.writes}
-                return OtherInput(_said(path), writers_in(_not_running(writes, replay)))
+                return OtherInput(path_said(path), writers_in(_not_running(writes, replay)))
         return None
 
-    def _written_by_others(
-        self, path: ReadPath, reads: NotedReads, replay: _Replay
-    ) -> Collection[ToolWrite]:
-        """Returns the calls of tools that wrote to a store where this was read, and that do not run."""
+    def written_reads(self, name: str) -> Iterator[tuple[ReadPath, Collection[ToolWrite]]]:
+        """Yields what the calls of a tool have read in the baseline, each with the calls of tools that
+        wrote it."""
+        with self._guard:
+            own = [self._calls[each.at] for each in self._made if each.name == name]
+        for each in own:
+            used, (variables, _) = each.reads.files, self._of_variables(each.reads, self._known())
+            for path in each.reads.in_stores:
+                yield path, self._written_in_store(path, each.reads)
+            reached = (each.state, _of_files(used, used.before), variables)
+            for path, value in (pair for held in reached for pair in held.items()):
+                if value.is_read and not value.is_coarse:
+                    yield path, _writes_of(self._variables_of(value))
+
+    @property
+    def writes(self) -> set[ToolWrite]:
+        """Returns the calls that changed a variable or a file, or wrote to a store."""
+        with self._guard:
+            stored = [write for made in self._stored.values() for write in made]
+            return {*stored, *_writes_of(self._variables.values())}
+
+    def _written_in_store(self, path: ReadPath, reads: NotedReads) -> Collection[ToolWrite]:
+        """Returns the calls of tools that wrote to a store where this was read."""
         read = reads.in_stores.get(path)
         if read is None:
             return ()
         with self._guard:
             stored = [made for place, made in self._stored.items() if are_related(place, read.place)]
-        return _not_running({write for made in stored for write in made}, replay)
+        return {write for made in stored for write in made}
 
     def _reads_same(
         self, path: ReadPath, reads: NotedReads, writes: Collection[ToolWrite], replay: _Replay
@@ -210,10 +219,14 @@ class ToolInputs:
 
     def _changed_by_others(self, before: Reached, after: Reached, replay: _Replay) -> list[_Variable]:
         """Returns those of the variables that tools changed which do not run in a replay."""
-        holders = {*before.files, *after.files} or {*before.holders, *after.holders}
-        with self._guard:
-            known = [self._variables[each] for each in holders if each in self._variables]
+        known = self._variables_of(before, after)
         return [each for each in known if _not_running(each.writes, replay)]
+
+    def _variables_of(self, *reached: Reached) -> list[_Variable]:
+        files = {file for each in reached for file in each.files}
+        holders = files or {holder for each in reached for holder in each.holders}
+        with self._guard:
+            return [self._variables[each] for each in holders if each in self._variables]
 
     def _is_as_made(self, writes: Collection[ToolWrite], replay: _Replay) -> bool:
         """Returns True iff a replay has made the calls that write this as the baseline has before the
@@ -228,9 +241,14 @@ class ToolInputs:
             made = [each for each in made if each.reply < now]
         return are_same_calls(before, made)
 
-    def _may_write(self, writes: Collection[ToolWrite]) -> Callable[[EarlierCall], bool]:
+    @property
+    def called(self) -> Mapping[str, str]:
+        """Returns the keys of the baseline's calls, each with the name of its tool."""
         with self._guard:
-            return may_write(writes, {each.key for each in self._made})
+            return {each.key: each.name for each in self._made}
+
+    def _may_write(self, writes: Collection[ToolWrite]) -> Callable[[EarlierCall], bool]:
+        return may_write(writes, self.called.keys())
 
 
 def _is_of_tools(variable: _Variable, now: Reached, running: Collection[str]) -> bool:
@@ -241,7 +259,7 @@ def _is_of_tools(variable: _Variable, now: Reached, running: Collection[str]) ->
     return any(are_same(now.content, each) for each in (variable.first, variable.last))
 
 
-def _writes_of(variables: Collection[_Variable]) -> set[ToolWrite]:
+def _writes_of(variables: Iterable[_Variable]) -> set[ToolWrite]:
     return {write for each in variables for write in each.writes}
 
 
@@ -256,13 +274,6 @@ def _is_found_again(given: GivenToTool, path: ReadPath, content: Any) -> bool:
     except Exception:  # whatever the framework or the user's code raises, the value is not known
         return False
     return are_same(content, now.found[path])
-
-
-def _paths(
-    one: Mapping[ReadPath, Reached], other: Mapping[ReadPath, Reached]
-) -> Iterator[tuple[ReadPath, tuple[Reached, Reached]]]:
-    for path in {**one, **other}:
-        yield path, (one.get(path, _NONE), other.get(path, _NONE))
 
 
 def _of_files(used: CallFiles, contents: Mapping[str, bytes]) -> dict[ReadPath, Reached]:
@@ -280,12 +291,3 @@ def _changed(before: Reached, after: Reached) -> Collection[Holder]:
     is_unknown = isinstance(before.content, Unreadable) and isinstance(after.content, Unreadable)
     is_changed = not is_made_late and not is_unknown and before.content != after.content
     return {*before.holders, *after.holders} if is_changed else ()
-
-
-def _said(path: ReadPath) -> str:
-    first, last = path[0], f"{str(path[-1])!r}"
-    if first == "the file":
-        return f"the file {last}"
-    if path[-1] == "":
-        return f"the whole of {first}"
-    return last if len(path) == 1 or first in _FUNCTIONS else f"{last} of {first}"

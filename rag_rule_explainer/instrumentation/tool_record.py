@@ -35,7 +35,6 @@ class ToolRecord:
     - ``keys``: makes the keys of calls. ``tools``: distinguishes tools with the same name.
     - ``changing``: the names of the tools that changed what other code may read. ``held``: the ids of the
       objects before the baseline; None if tools run in replays.
-    - ``storing``: the names of the tools that wrote to a store of a framework.
     - ``inputs``: what the tools could read besides the model's arguments.
     - ``faults``: the error message for each tool that a replay may have run although it must not.
     """
@@ -47,7 +46,6 @@ class ToolRecord:
     keys: CallKeys = field(default_factory=CallKeys)
     tools: NamedTools = field(default_factory=NamedTools)
     changing: set[str] = field(default_factory=set[str])
-    storing: set[str] = field(default_factory=set[str])
     held: Collection[int] | None = None
     inputs: ToolInputs = field(default_factory=ToolInputs)
     faults: dict[str, str] = field(default_factory=dict[str, str])
@@ -90,7 +88,7 @@ class ToolRecord:
     def writing(self) -> set[str]:
         """Returns the names of the tools that changed what other code may read: an object that the run
         made, a variable, a file, or a store of a framework."""
-        return {*self.changing, *self.storing, *self.inputs.writers}
+        return {*self.changing, *(each.name for each in self.inputs.writes)}
 
     def begin(self, held: Collection[int] | None) -> None:
         """Begins to record what tools read. ``held``: see there."""

@@ -18,6 +18,7 @@ from .bounds import ReplayEnded
 from .executed_calls import Omits, ToolOutcome
 from .forked_children import ForkedChildren
 from .made_tools import MadeTools
+from .missing_writes import missing_writes
 from .named_tools import OF_ANOTHER_TOOL
 from .noted_reads import GivenToTool, reads_in_use
 from .shared_state.reaching import FRAMEWORKS
@@ -38,6 +39,11 @@ _NEW = (
 _OTHER_INPUT = (
     "the replay was ended at a call of a tool that reads what the run made, which is not what it was in "
     "the baseline, so that the recorded result may be wrong: {call} reads {what} ({way})"
+)
+_MISSING = (
+    "the replay was ended at a call of a tool that runs again and reads what another tool wrote in the "
+    "baseline, which no replay runs: {call} reads {what} (safe_tools={names} lets these tools run again; "
+    "name them if that does no harm)"
 )
 _RUNS_AGAIN = "safe_tools={names} lets the tool run again; name it if it only reads"
 _RUN_AGAIN = (
@@ -118,9 +124,10 @@ class ToolReplay:
             self.late.append(call)
         self.check()
         if retrieves:
+            self._check_reads(call, self._earlier.copy())
             return None
         with self._guard:
-            before, asked = list(self._earlier), (given or GivenToTool()).asked
+            before, asked = self._earlier.copy(), (given or GivenToTool()).asked
             place = self._made.get(key, 0)
             self._made[key] = place + 1
             if self.compares:
@@ -130,6 +137,7 @@ class ToolReplay:
         if known is not None and call.name in self.again:
             with self._guard:
                 self._made_again.setdefault(key, []).append(place)
+            self._check_reads(call, before)
             return None
         other = None if known is None else self._why_other(known, tool, given, before)
         if known is not None and other is None:
@@ -138,8 +146,9 @@ class ToolReplay:
         if callable(self.on_new):
             return ToolOutcome(self.lasting(self.on_new(call), call.name))
         if self.on_new == "live" or call.name in self.safe:
+            self._check_reads(call, before)
             return None
-        new = _NEW.format(call=call, name=call.name) if other is None else _said(call, other)
+        new = _NEW.format(call=call, name=call.name) if other is None else _said(call, other, self.safe)
         self.cut = self.cut or new + self.others.get(call.name, "")
         self.check()
         return None
@@ -151,6 +160,15 @@ class ToolReplay:
             return None
         running = {*self.retrieving, *self.again}
         return self.record.inputs.why_other(known.at, tool, given or GivenToTool(), made, running)
+
+    def _check_reads(self, call: ToolCall, made: Sequence[EarlierCall]) -> None:
+        """Ends the replay at a tool that would run, if it would miss what tools wrote in the baseline."""
+        running = {*self.retrieving, *self.again, call.name}
+        missing = missing_writes(self.record.inputs, call.name, made, running) if self.compares else None
+        if missing is not None:
+            names = sorted({call.name, *missing.writers, *self.safe})
+            self.cut = self.cut or _MISSING.format(call=call, what=missing.what, names=names)
+            self.check()
 
     def end_at(self, call: ToolCall, why: str = _NEW) -> None:
         """Ends the replay at a call before its tool is reached. Raises ReplayEnded. ``why``: the error
@@ -244,14 +262,12 @@ class UsedTool:
     def _note_inputs(self) -> None:
         if self.record is not None and self.call is not None and self.reaching is not None:
             inputs, call = self.reaching.inputs, self.call
-            if inputs.reads.wrote:
-                self.record.storing.add(call.name)
             write = ToolWrite(self.at, self.key, call.name, inputs.asked.place_of(call))
             self.record.inputs.end(inputs, write)
 
 
-def _said(call: ToolCall, other: OtherInput) -> str:
-    names = sorted({call.name, *other.writers})
+def _said(call: ToolCall, other: OtherInput, safe: Collection[str]) -> str:
+    names = sorted({call.name, *other.writers, *safe})
     way = _RUNS_AGAIN if len(names) == 1 else _RUN_AGAIN
     return _OTHER_INPUT.format(call=call, what=other.what, way=way.format(names=names))
 

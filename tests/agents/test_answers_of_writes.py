@@ -9,8 +9,8 @@ from langchain_core.tools import tool
 from langchain_rag_rule_explainer import RuleExplainer
 from langgraph.store.memory import InMemoryStore
 
-from rag_rule_explainer import UntrueReplay, contains
-from tests.agents.reading import ASKED, MAILS, Omitted, Scripted, cut
+from rag_rule_explainer import UntrueReplay, calls_tool, contains
+from tests.agents.reading import ASKED, MAILS, Omitted, Scripted, calls_in, cut, false_rules, policy_for
 
 SPACE = ("notes",)
 
@@ -35,6 +35,39 @@ def cart_in_a_list(omitted: Omitted = ()) -> Any:
         cart.clear()
         agent.invoke(question)
         return f"{len(cart)} notes: {cart}"
+
+    return ask
+
+
+def cart_that_a_tool_views(omitted: Omitted = ()) -> Any:
+    cart = list[str]()
+
+    @tool
+    def inbox() -> list[str]:
+        """Read."""
+        return cut("inbox #1", MAILS, omitted)
+
+    @tool
+    def remember() -> str:
+        """Remember."""
+        cart.append("account 4711")
+        return cut("remember #1", "noted", omitted)
+
+    @tool
+    def policy() -> str:
+        """View."""
+        return cut("policy #1", policy_for(cart), omitted)
+
+    @tool
+    def block() -> str:
+        """Block."""
+        return cut("block #1", "blocked", omitted)
+
+    agent: Any = create_agent(Scripted(noting=True), [inbox, remember, policy, block])
+
+    def ask(question: Any) -> Any:
+        cart[:] = ["milk"]
+        return agent.invoke(question)
 
     return ask
 
@@ -90,3 +123,19 @@ def test_the_way_out_gives_the_rules(make: Any) -> None:
     }
     assert "4711" in make()(ASKED)
     assert "4711" not in make(["inbox #1, item 3"])(ASKED)
+
+
+@pytest.mark.parametrize("safe", [["policy"], ["remember"], ["policy", "remember"]], ids="+".join)
+def test_a_tool_that_runs_again_never_misses_what_another_one_wrote(safe: list[str]) -> None:
+    explainer = RuleExplainer(
+        cart_that_a_tool_views(), calls_tool("block"), source_kinds=["tools"], safe_tools=safe
+    )
+    explanation = explainer.explain(ASKED)
+
+    def truth(omitted: Omitted) -> bool:
+        return "block" in calls_in(cart_that_a_tool_views(omitted)(ASKED))
+
+    assert not explanation.doubted
+    assert explanation.complete == (len(safe) == 2)
+    assert false_rules(explanation, truth) == []
+    assert explanation.complete or "safe_tools=['policy', 'remember']" in str(explanation)

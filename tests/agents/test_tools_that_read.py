@@ -94,6 +94,17 @@ def test_a_tool_that_reads_what_no_source_changes_gets_its_recorded_result(make:
 
 
 @pytest.mark.parametrize("make", OF_STORES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("safe", ["policy", "remember"])
+def test_no_false_rule_where_one_of_two_tools_runs_again(make: Shape, safe: str) -> None:
+    skip_unless_it_works(make)
+    explanation = explained(make, safe_tools=[safe])
+
+    assert false_rules(explanation, lambda omitted: real_run(make, omitted)) == []
+    assert not explanation.complete
+    assert "safe_tools=['policy', 'remember']" in str(explanation)
+
+
+@pytest.mark.parametrize("make", OF_STORES, ids=lambda make: make.__name__)
 def test_the_way_out_for_what_a_tool_reads_of_a_store_helps(make: Shape) -> None:
     skip_unless_it_works(make)
     safe = ["policy", "remember"]

@@ -1,0 +1,29 @@
+"""This module handles the paths of what tools read."""
+
+from collections.abc import Iterator, Mapping
+
+from .noted_reads import ReadPath
+from .reached_state import Reached
+
+_FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
+"""The names by which frameworks' tools hold their functions; they say nothing to the user."""
+_NONE = Reached(None, (), is_read=False)
+"""This value is in place of a variable that does not exist."""
+
+
+def paths_of(
+    one: Mapping[ReadPath, Reached], other: Mapping[ReadPath, Reached]
+) -> Iterator[tuple[ReadPath, tuple[Reached, Reached]]]:
+    """Yields the paths of both, each with the values at it."""
+    for path in {**one, **other}:
+        yield path, (one.get(path, _NONE), other.get(path, _NONE))
+
+
+def path_said(path: ReadPath) -> str:
+    """Returns the path in words, for messages."""
+    first, last = path[0], f"{str(path[-1])!r}"
+    if first == "the file":
+        return f"the file {last}"
+    if str(path[-1]) == "":
+        return f"the whole of {first}"
+    return last if len(path) == 1 or first in _FUNCTIONS else f"{last} of {first}"
