@@ -13,11 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from contextvars import ContextVar
 from functools import partial
 from itertools import pairwise
+from sqlite3 import Connection
 from types import CellType, CodeType, CoroutineType, FrameType, FunctionType, GeneratorType, MethodType
 from typing import Any, NamedTuple, cast
 
 from ..probing.whose import is_users
 from .copies.guarded_code import own_code
+from .methods_used import uses_any
 from .rewinding.values import held_by
 
 _MOST = 5_000
@@ -72,7 +74,7 @@ class BeforeCall:
         changed = [each for each in self._seen.values() if not _are_same(each.content, _held(each.thing))]
         if any(each.is_given for each in changed):
             return True
-        return any(self._is_read((*each.above, each.thing)) for each in changed)
+        return any(self._is_read((*each.above, each.thing), _changed_names(each)) for each in changed)
 
     def _look(self, root: object, *, is_given: bool) -> None:
         left, looked = deque[tuple[Any, tuple[Any, ...]]]([(root, ())]), set(self._seen)
@@ -92,8 +94,11 @@ class BeforeCall:
                 continue
             left.extend((each, (*above, thing)) for each in content)
 
-    def _is_read(self, chain: Sequence[Any]) -> bool:
-        """Returns True iff code besides the tool's functions reads one of the objects of a chain."""
+    def _is_read(self, chain: Sequence[Any], names: Collection[str]) -> bool:
+        """Returns True iff code besides the tool's functions reads one of the objects of a chain.
+        ``names``: the attributes of the last one that changed."""
+        if any(isinstance(each, ContextVar) for each in chain):
+            return True  # any code may ask a context variable
         ours = {own_code(each) for each in self._functions}
         of_cells = {name for each in chain if isinstance(each, CellType) for name in self._names_of(each)}
         parts = [each for each in chain if each is not self._tool and not isinstance(each, _LEADING)]
@@ -102,6 +107,7 @@ class BeforeCall:
             frozenset(of_cells),
             frozenset(id(each) for each in parts if id(each) in self._held),
             frozenset(each.co_name for each in ours),
+            frozenset((id(chain[-1]), name) for name in names),
         )
         readers = _readers(chain)
         return any(code not in ours and wanted.is_read_by(code, variables) for code, variables in readers)
@@ -116,12 +122,14 @@ class _Wanted(NamedTuple):
     """A ``_Wanted`` says which variables of code count. ``ids``: those of the objects that they may hold;
     ``cells``: the names of those that a tool's function shares. ``held``: the ids of objects that were
     there before the run; only an attribute counts that is one of the objects. ``methods``: the names of
-    the tool's functions, of which none counts."""
+    the tool's functions, of which none counts. ``attributes``: those that changed, each with the id of
+    its object."""
 
     ids: frozenset[int]
     cells: frozenset[str]
     held: frozenset[int]
     methods: frozenset[str]
+    attributes: frozenset[tuple[int, str]]
 
     def is_read_by(self, code: CodeType, variables: Mapping[str, Any]) -> bool:
         """Returns True iff code reads what these variables hold, and does not only pass on what was there
@@ -141,9 +149,30 @@ class _Wanted(NamedTuple):
             return False
         own: Any = getattr(value, "__dict__", {})
         if after.argval in own:
-            return after.opname != "STORE_ATTR" and id(own[after.argval]) in self.ids
-        is_set = after.opname == "STORE_ATTR"
-        return not is_set and after.argval not in self.methods and id(value) not in self.held
+            is_one = id(own[after.argval]) in self.ids or (id(value), after.argval) in self.attributes
+            return after.opname != "STORE_ATTR" and is_one
+        is_read = after.opname != "STORE_ATTR" and after.argval not in self.methods
+        return is_read and id(value) not in self.held and self._is_used_by(value, after.argval)
+
+    def _is_used_by(self, value: Any, method: str) -> bool:
+        """Returns True iff a method of an object may use an attribute that changed."""
+        own: Any = getattr(value, "__dict__", {})
+        wanted = {name for name, each in own.items() if id(each) in self.ids}
+        wanted |= {name for owner, name in self.attributes if owner == id(value)}
+        return not wanted or uses_any(type(value), method, frozenset(wanted))
+
+
+def _changed_names(seen: _Seen) -> list[str]:
+    """Returns the names of the attributes that an object had otherwise, or not, before the call."""
+    if not hasattr(seen.thing, "__dict__"):
+        return []
+    before = _pairs(seen.content)
+    now = _pairs(_held(seen.thing) or ())
+    return [each for each in now if each not in before or not _are_same((before[each],), (now[each],))]
+
+
+def _pairs(entries: tuple[Any, ...]) -> dict[Any, Any]:
+    return dict(zip(entries[::2], entries[1::2], strict=False))
 
 
 def _loaded(
@@ -176,7 +205,9 @@ def _readers(chain: Sequence[Any]) -> Iterator[tuple[CodeType, Mapping[str, Any]
     for frame in frames:
         if frame is not None and is_users(str(frame.f_globals.get("__name__"))):
             yield frame.f_code, frame.f_locals.copy()
-    closures: list[Any] = [each for each in referring if isinstance(each, tuple)]
+    cells = [each for each in referring if isinstance(each, CellType)]
+    enclosing = [*referring, *(gc.get_referrers(*cells) if cells else ())]
+    closures: list[Any] = [each for each in enclosing if isinstance(each, tuple)]
     for each in gc.get_referrers(*closures) if closures else ():
         if isinstance(each, FunctionType) and is_users(str(each.__module__)):
             cells = zip(own_code(each).co_freevars, each.__closure__ or (), strict=False)
@@ -225,6 +256,8 @@ def data_held(thing: Any) -> tuple[Any, ...] | None:
         return tuple(cast("Sequence[Any]", thing))
     if isinstance(thing, bytearray):
         return (bytes(thing),)
+    if isinstance(thing, Connection):
+        return (thing.total_changes,)
     kind = cast("type[Any]", type(thing))
     if isinstance(thing, type) or not (is_data_record(thing) or is_users(kind.__module__)):
         return None

@@ -52,7 +52,7 @@ CHANGING_TOOL = (
     "fidelity not checked: the tool {name} changes in place what it is given, or an object of the run "
     "that other code can read, such as a list that it encloses or the stream of a graph. No replay runs "
     "the tool, so the change is missing there. Let the tool return what is new, and other code take it "
-    "from the result"
+    "from the result; or, if running it again does no harm, name it: safe_tools=[{name}]"
 )
 SAMPLED = (
     "a model worded a reply otherwise when the application was run again, and requests after it were "

@@ -82,6 +82,13 @@ class RunFiles:
                     self.writers.setdefault(each, set()).add(writer[0] if writer else APPLICATION)
 
 
+def paths_read(event: str, given: tuple[Any, ...]) -> list[str]:
+    """Returns the paths of the files and folders that code is about to read. ``event``, ``given``: an
+    audit event and its arguments."""
+    paths = (absolute_path(each.path, folders=True) for each in _uses(event, given) if each.reads)
+    return [each for each in paths if each]
+
+
 def _uses(event: str, given: tuple[Any, ...]) -> Iterator[_Use]:
     path = told_path(given[0])
     if path is None:
@@ -128,6 +135,12 @@ class KnownFiles:
             return path
         made = [each for each in self.now.writers if _unnamed(each) == _unnamed(path) != path]
         return made[0] if len(made) == 1 else ""
+
+
+def is_in_place_of(path: str, other: str) -> bool:
+    """Returns True iff the files of two paths are the same, or the first is the folder of the other. A
+    temporary file or folder whose name is made up may have another name in each run."""
+    return _unnamed(path) in (_unnamed(other), _unnamed(str(Path(other).parent)))
 
 
 def _unnamed(path: str) -> str:

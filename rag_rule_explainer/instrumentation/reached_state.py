@@ -72,6 +72,11 @@ def file_holder(path: str) -> tuple[str, str]:
     return *_OF_FILES, path
 
 
+def paths_in(holder: Holder) -> list[str]:
+    """Returns the path of the file that a holder stands for; none for any other holder."""
+    return [holder[1]] if isinstance(holder, tuple) and holder[:1] == _OF_FILES else []
+
+
 def reached_state(tool: object, kept: list[object], files: KnownFiles) -> dict[ReadPath, Reached]:
     """Returns the values that the code of a tool reaches, by the names that lead to them. ``tool``: the
     tool, or its function; ``kept``: gets the holders, so that no later object gets the id of one;

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from .file_reads import CallFiles
 from .noted_reads import ReadPath
-from .reached_state import Reached
+from .reached_state import Reached, file_holder
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
 """The names by which frameworks' tools hold their functions; they say nothing to the user."""
@@ -27,3 +28,11 @@ def path_said(path: ReadPath) -> str:
     if str(path[-1]) == "":
         return f"the whole of {first}"
     return last if len(path) == 1 or first in _FUNCTIONS else f"{last} of {first}"
+
+
+def files_of(used: CallFiles, contents: Mapping[str, bytes]) -> dict[ReadPath, Reached]:
+    """Returns the files that a call has used, as what code reaches."""
+    return {
+        ("the file", path): Reached(content, (file_holder(path),), path in used.read)
+        for path, content in contents.items()
+    }

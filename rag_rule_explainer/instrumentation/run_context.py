@@ -5,6 +5,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 
 from ..errors import RagRuleError
+from .isolation.unheard import is_unheard
 from .isolation.whereabouts import executing, run_here
 from .noted_reads import reads_in_use
 from .recording.current import AnyPart, rejoining, taking_part
@@ -34,6 +35,16 @@ def note_store_write(place: StorePlace, content: object) -> None:
         run.stores.note(place, content)
         if reads is not None:
             reads.wrote.add(place)
+
+
+def note_store_read(place: StorePlace) -> None:
+    """Records that code reads a store of a framework, and ends a replay in which what a tool wrote there
+    is missing. What tools read is noted elsewhere."""
+    run = participation()
+    if run is None or run.tool_replay is None or tools_in_use.get() or is_unheard():
+        return
+    what = f"{'/'.join(place[1:]) or 'all'!r} of {place[0]}"
+    run.tool_replay.note_read(what, run.tool_replay.record.inputs.written_at(place))
 
 
 def has_run() -> bool:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .comparable import Opaque, Unreadable, are_same
-from .file_reads import CallFiles, KnownFiles, RunFiles
+from .file_reads import KnownFiles, RunFiles, is_in_place_of
+from .isolation.unheard import unheard_by_hook
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
-from .reached_state import Holder, Reached, file_holder, reached_state, reached_variables
-from .read_paths import path_said, paths_of
+from .reached_state import Holder, Reached, paths_in, reached_state, reached_variables
+from .read_paths import files_of, path_said, paths_of
 from .store_writes import StorePlace, are_related, are_same_writes
 from .tool_writes import EarlierCall, OtherInput, ToolWrite, are_same_calls, may_write, writers_in
 
@@ -93,7 +94,7 @@ class ToolInputs:
         """Records what a call could read, and which variables have changed since it began."""
         after = reached_state(inputs.tool, self._kept, self._known())
         used = inputs.reads.files
-        before, now = _of_files(used, used.before), _of_files(used, used.read_now(self._known()))
+        before, now = files_of(used, used.before), files_of(used, used.read_now(self._known()))
         variables = self._of_variables(inputs.reads, self._known())
         with self._guard:
             self._calls[write.at] = inputs
@@ -149,7 +150,7 @@ class ToolInputs:
         files = used.read_now(known)
         pairs = (
             *paths_of(inputs.state, now),
-            *paths_of(_of_files(used, used.before), _of_files(used, files)),
+            *paths_of(files_of(used, used.before), files_of(used, files)),
             *paths_of(*self._of_variables(inputs.reads, known)),
         )
         for path, (before, after) in pairs:
@@ -168,7 +169,7 @@ class ToolInputs:
             used, (variables, _) = each.reads.files, self._of_variables(each.reads, self._known())
             for path in each.reads.in_stores:
                 yield path, self._written_in_store(path, each.reads)
-            reached = (each.state, _of_files(used, used.before), variables)
+            reached = (each.state, files_of(used, used.before), variables)
             for path, value in (pair for held in reached for pair in held.items()):
                 if value.is_read and not value.is_coarse:
                     yield path, _writes_of(self._variables_of(value))
@@ -183,11 +184,22 @@ class ToolInputs:
     def _written_in_store(self, path: ReadPath, reads: NotedReads) -> Collection[ToolWrite]:
         """Returns the calls of tools that wrote to a store where this was read."""
         read = reads.in_stores.get(path)
-        if read is None:
-            return ()
+        return () if read is None else self.written_at(read.place)
+
+    def written_at(self, place: StorePlace) -> set[ToolWrite]:
+        """Returns the calls of tools that wrote to a store what a read at a place may find."""
         with self._guard:
-            stored = [made for place, made in self._stored.items() if are_related(place, read.place)]
+            stored = [made for known, made in self._stored.items() if are_related(known, place)]
         return {write for made in stored for write in made}
+
+    def written_in(self, path: str) -> set[ToolWrite]:
+        """Returns the calls of tools that wrote to a file, or to one in a folder. ``path``: that of the
+        file or the folder, whose name may be another one if it is temporary."""
+        with self._guard:
+            known = [(each, one) for each, one in self._variables.items() if one.writes]
+        return _writes_of(
+            one for each, one in known if any(is_in_place_of(path, f) for f in paths_in(each))
+        )
 
     def _reads_same(
         self, path: ReadPath, reads: NotedReads, writes: Collection[ToolWrite], replay: _Replay
@@ -270,18 +282,11 @@ def _not_running(writes: Collection[ToolWrite], replay: _Replay) -> list[ToolWri
 def _is_found_again(given: GivenToTool, path: ReadPath, content: Any) -> bool:
     try:
         now = NotedReads()
-        now.note(path, given.now(path))
+        with unheard_by_hook():
+            now.note(path, given.now(path))
     except Exception:  # whatever the framework or the user's code raises, the value is not known
         return False
     return are_same(content, now.found[path])
-
-
-def _of_files(used: CallFiles, contents: Mapping[str, bytes]) -> dict[ReadPath, Reached]:
-    """Returns the files that a call has used, as what code reaches."""
-    return {
-        ("the file", path): Reached(content, (file_holder(path),), path in used.read)
-        for path, content in contents.items()
-    }
 
 
 def _changed(before: Reached, after: Reached) -> Collection[Holder]:

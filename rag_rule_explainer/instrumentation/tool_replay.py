@@ -7,7 +7,7 @@ the baseline's searches, without the omitted sources.
 
 import threading
 import traceback
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -15,10 +15,11 @@ from typing import Any, Literal, TypeAlias
 from ..probing.whose import is_named_as_ours
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
+from .ended_replays import NEW_CALL, missing_input, new_call, other_input, read_outside
 from .executed_calls import Omits, ToolOutcome
 from .forked_children import ForkedChildren
 from .made_tools import MadeTools
-from .missing_writes import missing_writes
+from .missing_writes import missing_for_tool, missing_writers
 from .named_tools import OF_ANOTHER_TOOL
 from .noted_reads import GivenToTool, reads_in_use
 from .shared_state.reaching import FRAMEWORKS
@@ -31,24 +32,6 @@ tool, a function returns its result."""
 _PATIENCE = 20
 """The number of ``NewToolCall`` errors that an application may catch. The next error is a
 ``ReplayEnded``, which the application cannot catch by ``except Exception``."""
-_NEW = (
-    "the replay was ended at a tool call that the baseline did not make, so that no tool runs: {call} "
-    "(safe_tools=[{name!r}] lets the tool run, on_new_tool_call= answers in its place, and "
-    "unexecuted_tools=[{name!r}] says that the application runs nothing for such a call)"
-)
-_OTHER_INPUT = (
-    "the replay was ended at a call of a tool that reads what the run made, which is not what it was in "
-    "the baseline, so that the recorded result may be wrong: {call} reads {what} ({way})"
-)
-_MISSING = (
-    "the replay was ended at a call of a tool that runs again and reads what another tool wrote in the "
-    "baseline, which no replay runs: {call} reads {what} (safe_tools={names} lets these tools run again; "
-    "name them if that does no harm)"
-)
-_RUNS_AGAIN = "safe_tools={names} lets the tool run again; name it if it only reads"
-_RUN_AGAIN = (
-    "which a tool wrote; safe_tools={names} lets these tools run again; name them if that does no harm"
-)
 
 
 class NewToolCall(Exception):
@@ -80,6 +63,8 @@ class ToolReplay:
     with this name."""
     compares: bool = False
     """True if a recorded result counts only where the tool would read the same as in the baseline."""
+    is_other: bool = False
+    """True if the replay is on other sources than the baseline's."""
     uncertain: set[str] = field(default_factory=set[str])
     """The names of tools that may differ from the tools of these names that the baseline called."""
     children: ForkedChildren = field(default_factory=ForkedChildren)
@@ -126,13 +111,7 @@ class ToolReplay:
         if retrieves:
             self._check_reads(call, self._earlier.copy())
             return None
-        with self._guard:
-            before, asked = self._earlier.copy(), (given or GivenToTool()).asked
-            place = self._made.get(key, 0)
-            self._made[key] = place + 1
-            if self.compares:
-                now = (asked.number, asked.place_of(call), len(before), key, call.name)
-                self._earlier.append(EarlierCall(*now))
+        place, before = self._counted(call, key, given)
         known = self.record.outcome(key, place)
         if known is not None and call.name in self.again:
             with self._guard:
@@ -148,10 +127,22 @@ class ToolReplay:
         if self.on_new == "live" or call.name in self.safe:
             self._check_reads(call, before)
             return None
-        new = _NEW.format(call=call, name=call.name) if other is None else _said(call, other, self.safe)
+        new = new_call(call) if other is None else other_input(call, other, self.safe)
         self.cut = self.cut or new + self.others.get(call.name, "")
         self.check()
         return None
+
+    def _counted(
+        self, call: ToolCall, key: str, given: GivenToTool | None
+    ) -> tuple[int, Sequence[EarlierCall]]:
+        """Counts a call. Returns the number of equal calls before it, and all calls before it."""
+        asked = (given or GivenToTool()).asked
+        with self._guard:
+            before, place = self._earlier.copy(), self._made.get(key, 0)
+            self._made[key] = place + 1
+            now = (asked.number, asked.place_of(call), len(before), key, call.name)
+            self._earlier.append(EarlierCall(*now))
+        return place, before
 
     def _why_other(
         self, known: ToolOutcome, tool: object, given: GivenToTool | None, made: Sequence[EarlierCall]
@@ -161,16 +152,28 @@ class ToolReplay:
         running = {*self.retrieving, *self.again}
         return self.record.inputs.why_other(known.at, tool, given or GivenToTool(), made, running)
 
+    def note_read(self, what: str, writes: Iterable[ToolWrite]) -> None:
+        """Ends the replay where code besides the tools reads what recorded calls would have written, as
+        that is missing. ``what``: what it reads; ``writes``: the calls of the baseline that wrote it."""
+        if not self.is_other or self.cut:
+            return
+        missing = missing_writers(self.record.inputs, writes, self._earlier.copy(), self._running(""))
+        if missing:
+            self.cut = read_outside(OtherInput(what, missing), self.safe)
+
     def _check_reads(self, call: ToolCall, made: Sequence[EarlierCall]) -> None:
         """Ends the replay at a tool that would run, if it would miss what tools wrote in the baseline."""
-        running = {*self.retrieving, *self.again, call.name}
-        missing = missing_writes(self.record.inputs, call.name, made, running) if self.compares else None
+        if not self.compares:
+            return
+        missing = missing_for_tool(self.record.inputs, call.name, made, self._running(call.name))
         if missing is not None:
-            names = sorted({call.name, *missing.writers, *self.safe})
-            self.cut = self.cut or _MISSING.format(call=call, what=missing.what, names=names)
+            self.cut = self.cut or missing_input(call, missing, self.safe)
             self.check()
 
-    def end_at(self, call: ToolCall, why: str = _NEW) -> None:
+    def _running(self, name: str) -> set[str]:
+        return {*self.retrieving, *self.again, name}
+
+    def end_at(self, call: ToolCall, why: str = NEW_CALL) -> None:
         """Ends the replay at a call before its tool is reached. Raises ReplayEnded. ``why``: the error
         message, with ``{call}`` and ``{name}`` for the call and the name of its tool."""
         self.cut = self.cut or why.format(call=call, name=call.name)
@@ -264,12 +267,6 @@ class UsedTool:
             inputs, call = self.reaching.inputs, self.call
             write = ToolWrite(self.at, self.key, call.name, inputs.asked.place_of(call))
             self.record.inputs.end(inputs, write)
-
-
-def _said(call: ToolCall, other: OtherInput, safe: Collection[str]) -> str:
-    names = sorted({call.name, *other.writers, *safe})
-    way = _RUNS_AGAIN if len(names) == 1 else _RUN_AGAIN
-    return _OTHER_INPUT.format(call=call, what=other.what, way=way.format(names=names))
 
 
 def _has_not_begun(error: Exception) -> bool:

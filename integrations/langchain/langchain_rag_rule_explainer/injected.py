@@ -24,7 +24,7 @@ from rag_rule_explainer.instrumentation.noted_reads import (
     reads_in_use,
     value_at_key,
 )
-from rag_rule_explainer.instrumentation.run_context import note_store_write
+from rag_rule_explainer.instrumentation.run_context import note_store_read, note_store_write
 from rag_rule_explainer.instrumentation.store_writes import StorePlace
 
 _OWN = frozenset({"callbacks", "run_manager", "config", "tool_call_id", "store"})
@@ -235,6 +235,8 @@ def _note(ops: list[Any], found: list[Any]) -> None:
             note_store_write(_place(op), op.value)
         elif noted is not None:
             noted.note((_STORE, _Asked(op)), _without_times(each), _place(op))
+        else:
+            note_store_read(_place(op))
 
 
 def _place(op: Any) -> StorePlace:

@@ -22,7 +22,7 @@ from rag_rule_explainer.instrumentation.noted_reads import (
     reads_in_use,
     value_at_key,
 )
-from rag_rule_explainer.instrumentation.run_context import note_store_write
+from rag_rule_explainer.instrumentation.run_context import note_store_read, note_store_write
 from rag_rule_explainer.instrumentation.store_writes import StorePlace
 
 _STORE = "the state of the context"
@@ -68,12 +68,16 @@ def _reading(name: str, method: Any) -> Any:
         reader = sys._getframe(1).f_globals.get("__name__")  # pyright: ignore[reportPrivateUsage] -- there is no public function
         if noted is not None and (is_read_by_user(reader) or _own_store(noted) is not None):
             noted.note((_STORE, path), await method(store, path, default=MISSING_VALUE), _place_of(path))
+        elif noted is None and is_read_by_user(reader):
+            note_store_read(_place_of(path))
         return await method(store, path, *args, **kwargs)
 
     @wraps(method)
     async def get_state(store: Any) -> Any:
         found = await method(store)
-        _note_all(store, found)
+        reader = sys._getframe(1).f_globals.get("__name__")  # pyright: ignore[reportPrivateUsage] -- there is no public function
+        if reads_in_use.get() is not None or is_read_by_user(reader):
+            _note_all(store, found)
         return found
 
     @wraps(method)
@@ -113,6 +117,8 @@ def _note_all(store: Any, state: Any) -> None:
     noted = _noting(store)
     if noted is not None:
         noted.note((_STORE, _ALL), _entries(state), (_STORE,))
+    elif reads_in_use.get() is None:
+        note_store_read((_STORE,))
 
 
 def _place_of(path: str) -> StorePlace:

@@ -11,7 +11,9 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from ..file_reads import paths_read
 from ..noted_reads import reads_in_use
+from ..requests.tools_in_use import tools_in_use
 from ..run_context import inside_retrieval, participation
 from .acting import note_event
 from .isolating import current_state
@@ -66,6 +68,11 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
         run.files.note(event, given, None if reads is None else reads.files)
         if reads is not None:
             reads.variables.note_event(event, given)
+        elif run.tool_replay is not None and not tools_in_use.get():
+            for path in paths_read(event, given):
+                run.tool_replay.note_read(
+                    f"the file {path!r}", run.tool_replay.record.inputs.written_in(path)
+                )
         run.outside.take(event, given)
         note_event(run, event, given, frame)
 

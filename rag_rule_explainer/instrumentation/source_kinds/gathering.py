@@ -201,11 +201,19 @@ def tool_replay_of(
         omitting = first.tool_sources.omitting(kept, gate.deliver_result, doubt)
     running = running_tools(first, manner)
     on_new = manner.on_new_tool_call or "unknown"
-    again = _running_again(first, manner, is_other=gate.has_other_sources)
+    is_other = gate.has_other_sources
+    again = _running_again(first, manner, is_other=is_other)
     # Where only the next action is explained, the conversation before it stands as it is recorded.
     compares = first.action is None
     return ToolReplay(
-        first.tool_record, running, manner.safe_tools, on_new, omitting, again, compares=compares
+        first.tool_record,
+        running,
+        manner.safe_tools,
+        on_new,
+        omitting,
+        again,
+        compares=compares,
+        is_other=is_other,
     )
 
 
