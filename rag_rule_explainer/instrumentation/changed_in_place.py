@@ -159,7 +159,7 @@ class _Wanted(NamedTuple):
         own: Any = getattr(value, "__dict__", {})
         wanted = {name for name, each in own.items() if id(each) in self.ids}
         wanted |= {name for owner, name in self.attributes if owner == id(value)}
-        return not wanted or uses_any(type(value), method, frozenset(wanted))
+        return not wanted or uses_any(cast("type[Any]", type(value)), method, frozenset(wanted))
 
 
 def _changed_names(seen: _Seen) -> list[str]:

@@ -4,7 +4,7 @@ import dis
 import inspect
 from itertools import pairwise
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 from .copies.guarded_code import own_code
 
@@ -54,4 +54,4 @@ def _hands_on(code: CodeType) -> bool:
 
 def _loaded_by(argval: Any) -> tuple[Any, ...]:
     """Returns the names of the variables that an instruction loads; Python 3.13 has some for two."""
-    return argval if isinstance(argval, tuple) else (argval,)
+    return cast("tuple[Any, ...]", argval) if isinstance(argval, tuple) else (argval,)

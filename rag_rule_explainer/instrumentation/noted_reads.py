@@ -153,6 +153,15 @@ def value_at_key(entries: Mapping[Any, Any], key: Any) -> object:
     return sorted(map(repr, entries)) if key is KEYS else entries[key]
 
 
+def note_store_place(place: StorePlace) -> bool:
+    """Records that a tool reads at a place of a store whose content is not compared, only who wrote it.
+    Returns False if no tool of a baseline runs."""
+    noted = reads_in_use.get()
+    if noted is not None:
+        noted.in_stores.setdefault(place, StoreRead(place, noted.stores.of_others(place)))
+    return noted is not None
+
+
 class ReadEntries(dict[Any, Any]):
     """A ``ReadEntries`` equals a dict, and notes which entries code reads. Setting or deleting an entry
     sets or deletes that of the dict too. ``is_left_out``: returns True for keys that are not noted.

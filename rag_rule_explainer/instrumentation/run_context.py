@@ -18,6 +18,8 @@ from .tool_replay import UsedTool
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
 
+_is_within: ContextVar[bool] = ContextVar("rag_rule_within_store", default=False)
+"""True while a store carries out operations."""
 inside_retrieval: ContextVar[bool] = ContextVar("rag_rule_inside_retrieval", default=False)
 """True while a retrieval runs. Calls inside it, as of a reranking model, are none of the application."""
 
@@ -35,6 +37,19 @@ def note_store_write(place: StorePlace, content: object) -> None:
         run.stores.note(place, content)
         if reads is not None:
             reads.wrote.add(place)
+
+
+@contextmanager
+def within_store() -> Generator[bool, None, None]:
+    """Yields True iff no other store does the same within its own method."""
+    is_outer = not _is_within.get()
+    token = _is_within.set(True)
+    try:
+        yield is_outer
+    finally:
+        # The garbage collector may end a generator in another context, as below.
+        with suppress(ValueError):
+            _is_within.reset(token)
 
 
 def note_store_read(place: StorePlace) -> None:

@@ -142,8 +142,8 @@ class ToolInputs:
         is_same_reply = bool(inputs.asked.calls) and given.asked.calls == inputs.asked.calls
         known, used = self._known(given.files, running), inputs.reads.files
         replay = _Replay(at, inputs.asked.number, made, is_same_reply, known, given)
-        for path in inputs.reads.found:
-            writes = _not_running(self._written_in_store(path, inputs.reads), replay)
+        for path in {**inputs.reads.found, **inputs.reads.in_stores}:
+            writes = self._written_in_store(path, inputs.reads)
             if not self._reads_same(path, inputs.reads, writes, replay):
                 return OtherInput(path_said(path), writers_in(writes))
         now = reached_state(tool, self._kept, known)
@@ -205,12 +205,15 @@ class ToolInputs:
         self, path: ReadPath, reads: NotedReads, writes: Collection[ToolWrite], replay: _Replay
     ) -> bool:
         read, stores = reads.in_stores.get(path), replay.given.stores
-        if read is not None and writes and self._is_as_made(writes, replay):
+        idle = _not_running(writes, replay)
+        if read is not None and idle and self._is_as_made(writes, replay):
             is_of_others = not stores.of_tools(read.place)
             if is_of_others and are_same_writes(read.others, stores.of_others(read.place)):
                 return True
         # What the recorded calls wrote is missing in the replay, so its content says nothing after them.
-        is_missing = any(map(self._may_write(writes), replay.made))
+        is_missing = any(map(self._may_write(idle), replay.made))
+        if path not in reads.found:
+            return not writes
         return not is_missing and _is_found_again(replay.given, path, reads.found[path])
 
     def _is_same(

@@ -9,6 +9,7 @@ from langchain.agents.middleware import before_model
 from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.stores import InMemoryStore as KeyValueStore
 from langchain_core.tools import tool
 from langgraph.store.memory import InMemoryStore
 
@@ -167,3 +168,39 @@ def items_that_are_put_in_another_order(omitted: Omitted) -> Any:
 
 def an_item_that_depends_on_the_mails(omitted: Omitted) -> Any:
     return _told(omitted, lambda said: ["account 4711" if "lunch" in said else "nothing"])
+
+
+def _of_keys(omitted: Omitted, store: Any, read: Callable[[], object]) -> Any:
+    """Returns an agent whose ``remember`` writes to a key-value store of LangChain."""
+
+    @tool
+    def remember() -> str:
+        """Remember."""
+        store.mset([("first", "account 4711")])
+        return cut("remember #1", "noted", omitted)
+
+    @tool
+    def policy() -> str:
+        """Policy."""
+        return cut("policy #1", policy_for(read()), omitted)
+
+    return agent_of(omitted, policy, more=[remember])
+
+
+@guilty
+def a_key_that_a_tool_sets(omitted: Omitted) -> Any:
+    store = KeyValueStore()
+    return _of_keys(omitted, store, lambda: store.mget(["first"]))
+
+
+@guilty
+def keys_of_which_a_tool_sets_one(omitted: Omitted) -> Any:
+    store = KeyValueStore()
+    return _of_keys(omitted, store, lambda: ["4711" for _ in store.yield_keys()])
+
+
+@innocent
+def a_key_that_no_tool_sets(omitted: Omitted) -> Any:
+    store = KeyValueStore()
+    store.mset([("rule", "4711")])
+    return _of_keys(omitted, store, lambda: store.mget(["rule"]))

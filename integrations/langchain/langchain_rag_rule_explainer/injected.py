@@ -3,9 +3,7 @@ of the graph, whether as an argument, in a runtime, or by LangGraph's configurat
 
 import inspect
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import wraps
 from typing import Any, cast
@@ -24,7 +22,7 @@ from rag_rule_explainer.instrumentation.noted_reads import (
     reads_in_use,
     value_at_key,
 )
-from rag_rule_explainer.instrumentation.run_context import note_store_read, note_store_write
+from rag_rule_explainer.instrumentation.run_context import note_store_read, note_store_write, within_store
 from rag_rule_explainer.instrumentation.store_writes import StorePlace
 
 _OWN = frozenset({"callbacks", "run_manager", "config", "tool_call_id", "store"})
@@ -37,8 +35,6 @@ _RUNTIME = "__pregel_runtime"
 _READ = "__pregel_read"
 """The entry of LangGraph's configuration by which code reads the state of a graph."""
 _CHANNEL, _STORE = "the state of the graph", "the store"
-_is_within: ContextVar[bool] = ContextVar("rag_rule_within_batch", default=False)
-"""True while a store carries out operations."""
 
 
 def given_besides(
@@ -199,7 +195,7 @@ def _batching(name: str, method: Any) -> Any:
     @wraps(method)
     def batch(store: Any, ops: Iterable[Any]) -> Any:
         asked = list(ops)
-        with _within_batch() as is_outer:
+        with within_store() as is_outer:
             found = method(store, asked)
         if is_outer:
             _note(asked, found)
@@ -208,24 +204,13 @@ def _batching(name: str, method: Any) -> Any:
     @wraps(method)
     async def abatch(store: Any, ops: Iterable[Any]) -> Any:
         asked = list(ops)
-        with _within_batch() as is_outer:
+        with within_store() as is_outer:
             found = await method(store, asked)
         if is_outer:
             _note(asked, found)
         return found
 
     return abatch if name == "abatch" else batch
-
-
-@contextmanager
-def _within_batch() -> Generator[bool, None, None]:
-    """Yields True iff no other store does the same within its own method."""
-    is_outer = not _is_within.get()
-    token = _is_within.set(True)
-    try:
-        yield is_outer
-    finally:
-        _is_within.reset(token)
 
 
 def _note(ops: list[Any], found: list[Any]) -> None:
