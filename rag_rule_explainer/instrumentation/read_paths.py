@@ -1,10 +1,11 @@
 """This module handles the paths of what tools read."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
+from .comparable import Opaque, Unreadable
 from .file_reads import CallFiles
 from .noted_reads import ReadPath
-from .reached_state import Reached, file_holder
+from .reached_state import Holder, Reached, file_holder
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
 """The names by which frameworks' tools hold their functions; they say nothing to the user."""
@@ -36,3 +37,12 @@ def files_of(used: CallFiles, contents: Mapping[str, bytes]) -> dict[ReadPath, R
         ("the file", path): Reached(content, (file_holder(path),), path in used.read)
         for path, content in contents.items()
     }
+
+
+def changed_holders(before: Reached, after: Reached) -> Collection[Holder]:
+    """Returns the holders of a value if it has changed. A client that is made when it is first needed is
+    no change."""
+    is_made_late = before.content in (None, (type(None), None)) and isinstance(after.content, Opaque)
+    is_unknown = isinstance(before.content, Unreadable) and isinstance(after.content, Unreadable)
+    is_changed = not is_made_late and not is_unknown and before.content != after.content
+    return {*before.holders, *after.holders} if is_changed else ()

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .comparable import Opaque, Unreadable, are_same
+from .comparable import are_same
 from .file_reads import KnownFiles, RunFiles, is_in_place_of
 from .isolation.unheard import unheard_by_hook
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
 from .reached_state import Holder, Reached, paths_in, reached_state, reached_variables
-from .read_paths import files_of, path_said, paths_of
+from .read_paths import changed_holders, files_of, path_said, paths_of
 from .store_writes import StorePlace, are_related, are_same_writes
 from .tool_writes import EarlierCall, OtherInput, ToolWrite, are_same_calls, may_write, writers_in
 
@@ -108,7 +108,7 @@ class ToolInputs:
                 *paths_of(before, now),
                 *paths_of(*variables),
             ):
-                for holder in _changed(one, other):
+                for holder in changed_holders(one, other):
                     known = self._variables.setdefault(holder, _Variable(one.content, other.content))
                     known.last = other.content
                     known.writes.add(write)
@@ -290,12 +290,3 @@ def _is_found_again(given: GivenToTool, path: ReadPath, content: Any) -> bool:
     except Exception:  # whatever the framework or the user's code raises, the value is not known
         return False
     return are_same(content, now.found[path])
-
-
-def _changed(before: Reached, after: Reached) -> Collection[Holder]:
-    """Returns the holders of a value if it has changed. A client that is made when it is first needed is
-    no change."""
-    is_made_late = before.content in (None, (type(None), None)) and isinstance(after.content, Opaque)
-    is_unknown = isinstance(before.content, Unreadable) and isinstance(after.content, Unreadable)
-    is_changed = not is_made_late and not is_unknown and before.content != after.content
-    return {*before.holders, *after.holders} if is_changed else ()
