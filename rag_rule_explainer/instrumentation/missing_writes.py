@@ -7,17 +7,18 @@ from .read_paths import path_said
 from .tool_inputs import ToolInputs
 from .tool_writes import EarlierCall, OtherInput, ToolWrite, may_write, writers_in
 
-_ANYTHING = "what it may read"
+_ANYTHING = "what a store may hold"
 
 
 def missing_for_tool(
     inputs: ToolInputs, name: str, made: Sequence[EarlierCall], running: Collection[str]
 ) -> OtherInput | None:
     """Returns something that a tool that is about to run in a replay would miss; None if there is
-    nothing. A tool that the baseline did not call may read all that tools wrote. ``name``: the tool's;
-    ``made``: the calls of the replay before; ``running``: the names of the tools that run in it."""
+    nothing. A tool that the baseline did not call may read all that tools wrote to stores. ``name``: that
+    of the tool; ``made``: the calls of the replay before; ``running``: the names of the tools that run in
+    it."""
     if name not in inputs.called.values():
-        left = missing_writers(inputs, inputs.writes, made, running)
+        left = missing_writers(inputs, inputs.written_to_stores, made, running)
         return OtherInput(_ANYTHING, left) if left else None
     for path, writes in inputs.written_reads(name):
         if left := missing_writers(inputs, writes, made, running):

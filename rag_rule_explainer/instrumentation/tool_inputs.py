@@ -178,8 +178,14 @@ class ToolInputs:
     def writes(self) -> set[ToolWrite]:
         """Returns the calls that changed a variable or a file, or wrote to a store."""
         with self._guard:
-            stored = [write for made in self._stored.values() for write in made]
-            return {*stored, *_writes_of(self._variables.values())}
+            variables = _writes_of(self._variables.values())
+        return {*self.written_to_stores, *variables}
+
+    @property
+    def written_to_stores(self) -> set[ToolWrite]:
+        """Returns the calls that wrote to a store."""
+        with self._guard:
+            return {write for made in self._stored.values() for write in made}
 
     def _written_in_store(self, path: ReadPath, reads: NotedReads) -> Collection[ToolWrite]:
         """Returns the calls of tools that wrote to a store where this was read."""
