@@ -52,7 +52,7 @@ class NotedReads:
     stores: StoreWrites = field(default_factory=StoreWrites)
     """The writes of its run to stores."""
     in_stores: dict[ReadPath, StoreRead] = field(default_factory=dict[ReadPath, StoreRead])
-    """Those of the reads that were reads of a store."""
+    """This dict holds the reads that looked into a store."""
     wrote: set[StorePlace] = field(default_factory=set[StorePlace])
     """The places in stores to which the tool has written."""
 

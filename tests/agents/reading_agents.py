@@ -29,7 +29,9 @@ class WithUser(AgentState[Any]):
     risk: str
 
 
-def agent_of(omitted: Omitted, policy: Any, *middleware: Any, more: Any = (), **options: Any) -> Any:
+def agent_of(
+    omitted: Omitted, policy: Any, *middleware: Any, more: Any = (), model: Any = None, **options: Any
+) -> Any:
     @tool
     def inbox() -> list[str]:
         """Read."""
@@ -40,7 +42,7 @@ def agent_of(omitted: Omitted, policy: Any, *middleware: Any, more: Any = (), **
         """Block."""
         return cut("block #1", "blocked", omitted)
 
-    model = Scripted(noting=bool(more))
+    model = model or Scripted(noting=bool(more))
     return create_agent(model, [inbox, policy, block, *more], middleware=list(middleware), **options)
 
 

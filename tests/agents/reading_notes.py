@@ -17,7 +17,7 @@ from tests.agents.reading_agents import agent_of, guilty, innocent
 NOTE = "account 4711"
 
 
-def _agent(omitted: Omitted, write: Callable[[str], object], read: Callable[[], object]) -> Any:
+def agent_with_notes(omitted: Omitted, write: Callable[[str], object], read: Callable[[], object]) -> Any:
     """Returns an agent that calls ``remember`` after a mail with an account, and then ``policy``."""
 
     @tool
@@ -37,13 +37,13 @@ def _agent(omitted: Omitted, write: Callable[[str], object], read: Callable[[], 
 @guilty
 def notes_in_a_list(omitted: Omitted) -> Any:
     notes = list[str]()
-    return _agent(omitted, notes.append, lambda: list(notes))
+    return agent_with_notes(omitted, notes.append, lambda: list(notes))
 
 
 @guilty
 def notes_in_a_dict(omitted: Omitted) -> Any:
     notes = dict[str, list[str]]()
-    return _agent(omitted, lambda text: notes.setdefault("today", []).append(text), notes.copy)
+    return agent_with_notes(omitted, lambda text: notes.setdefault("today", []).append(text), notes.copy)
 
 
 class Calendar:
@@ -60,7 +60,7 @@ class Calendar:
 @guilty
 def notes_in_an_object(omitted: Omitted) -> Any:
     calendar = Calendar()
-    return _agent(omitted, calendar.add, calendar.told)
+    return agent_with_notes(omitted, calendar.add, calendar.told)
 
 
 @guilty
@@ -72,7 +72,7 @@ def notes_in_a_file(omitted: Omitted) -> Any:
         with path.open("a", encoding="utf-8") as file:
             file.write(text)
 
-    return _agent(omitted, write, lambda: path.read_text(encoding="utf-8"))
+    return agent_with_notes(omitted, write, lambda: path.read_text(encoding="utf-8"))
 
 
 @guilty
@@ -85,7 +85,7 @@ def notes_in_a_database(omitted: Omitted) -> Any:
             return connection.execute(statement, values).fetchall()
 
     asked("create table notes (text)")
-    return _agent(
+    return agent_with_notes(
         omitted,
         lambda text: asked("insert into notes values (?)", text),
         lambda: asked("select text from notes"),
@@ -95,7 +95,7 @@ def notes_in_a_database(omitted: Omitted) -> Any:
 @innocent
 def notes_that_no_tool_reads(omitted: Omitted) -> Any:
     notes, known = list[str](), [NOTE]
-    return _agent(omitted, notes.append, lambda: list(known))
+    return agent_with_notes(omitted, notes.append, lambda: list(known))
 
 
 class World:
@@ -106,7 +106,7 @@ class World:
 @innocent
 def notes_in_an_object_that_is_handed_on(omitted: Omitted) -> Any:
     world = World()
-    return _agent(omitted, world.notes.append, lambda: attrgetter("pages")(world))
+    return agent_with_notes(omitted, world.notes.append, lambda: attrgetter("pages")(world))
 
 
 @innocent

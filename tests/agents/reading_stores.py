@@ -4,7 +4,6 @@ reads what it wrote."""
 from collections.abc import Callable
 from typing import Any
 
-from langchain.agents import create_agent
 from langchain.agents.middleware import before_model
 from langchain.tools import ToolRuntime
 from langchain_core.messages import AIMessage, BaseMessage
@@ -13,8 +12,9 @@ from langchain_core.stores import InMemoryStore as KeyValueStore
 from langchain_core.tools import tool
 from langgraph.store.memory import InMemoryStore
 
-from tests.agents.reading import MAILS, Omitted, Scripted, cut, policy_for, told
+from tests.agents.reading import Omitted, Scripted, cut, policy_for, told
 from tests.agents.reading_agents import agent_of, guilty, innocent
+from tests.agents.reading_notes import agent_with_notes
 
 NOTE = {"text": "account 4711"}
 NOTES = ("notes", "today")
@@ -86,11 +86,6 @@ def an_item_that_a_tool_always_puts(omitted: Omitted) -> Any:
     store = InMemoryStore()
 
     @tool
-    def inbox() -> list[str]:
-        """Read."""
-        return cut("inbox #1", MAILS, omitted)
-
-    @tool
     def remember(runtime: ToolRuntime[Any, Any]) -> str:
         """Remember."""
         memory: Any = runtime.store
@@ -103,13 +98,8 @@ def an_item_that_a_tool_always_puts(omitted: Omitted) -> Any:
         memory: Any = runtime.store
         return cut("policy #1", policy_for(_value(memory.get(NOTES, "first"))), omitted)
 
-    @tool
-    def block() -> str:
-        """Block."""
-        return cut("block #1", "blocked", omitted)
-
     model = Scripted(order=("inbox", "remember", "policy"))
-    return create_agent(model, [inbox, remember, policy, block], store=store)
+    return agent_of(omitted, policy, more=[remember], model=model, store=store)
 
 
 class Telling(Scripted):
@@ -134,11 +124,6 @@ def _told(omitted: Omitted, texts: Callable[[str], list[str]]) -> Any:
     store = InMemoryStore()
 
     @tool
-    def inbox() -> list[str]:
-        """Read."""
-        return cut("inbox #1", MAILS, omitted)
-
-    @tool
     def remember(text: str, runtime: ToolRuntime[Any, Any]) -> str:
         """Remember."""
         memory: Any = runtime.store
@@ -151,13 +136,7 @@ def _told(omitted: Omitted, texts: Callable[[str], list[str]]) -> Any:
         memory: Any = runtime.store
         return cut("policy #1", policy_for(_value(memory.get(NOTES, "first"))), omitted)
 
-    @tool
-    def block() -> str:
-        """Block."""
-        return cut("block #1", "blocked", omitted)
-
-    tools = [inbox, remember, policy, block]
-    return create_agent(Telling(texts=texts), tools, store=store)
+    return agent_of(omitted, policy, more=[remember], model=Telling(texts=texts), store=store)
 
 
 @guilty
@@ -172,19 +151,7 @@ def an_item_that_depends_on_the_mails(omitted: Omitted) -> Any:
 
 def _of_keys(omitted: Omitted, store: Any, read: Callable[[], object]) -> Any:
     """Returns an agent whose ``remember`` writes to a key-value store of LangChain."""
-
-    @tool
-    def remember() -> str:
-        """Remember."""
-        store.mset([("first", "account 4711")])
-        return cut("remember #1", "noted", omitted)
-
-    @tool
-    def policy() -> str:
-        """Policy."""
-        return cut("policy #1", policy_for(read()), omitted)
-
-    return agent_of(omitted, policy, more=[remember])
+    return agent_with_notes(omitted, lambda text: store.mset([("first", text)]), read)
 
 
 @guilty

@@ -10,7 +10,8 @@ from langchain_rag_rule_explainer import RuleExplainer
 from langgraph.store.memory import InMemoryStore
 
 from rag_rule_explainer import UntrueReplay, calls_tool, contains
-from tests.agents.reading import ASKED, MAILS, Omitted, Scripted, calls_in, cut, false_rules, policy_for
+from tests.agents.reading import ASKED, MAILS, Omitted, Scripted, calls_in, cut, false_rules
+from tests.agents.reading_notes import agent_with_notes
 
 SPACE = ("notes",)
 
@@ -41,29 +42,7 @@ def cart_in_a_list(omitted: Omitted = ()) -> Any:
 
 def cart_that_a_tool_views(omitted: Omitted = ()) -> Any:
     cart = list[str]()
-
-    @tool
-    def inbox() -> list[str]:
-        """Read."""
-        return cut("inbox #1", MAILS, omitted)
-
-    @tool
-    def remember() -> str:
-        """Remember."""
-        cart.append("account 4711")
-        return cut("remember #1", "noted", omitted)
-
-    @tool
-    def policy() -> str:
-        """View."""
-        return cut("policy #1", policy_for(cart), omitted)
-
-    @tool
-    def block() -> str:
-        """Block."""
-        return cut("block #1", "blocked", omitted)
-
-    agent: Any = create_agent(Scripted(noting=True), [inbox, remember, policy, block])
+    agent = agent_with_notes(omitted, cart.append, lambda: list(cart))
 
     def ask(question: Any) -> Any:
         cart[:] = ["milk"]
