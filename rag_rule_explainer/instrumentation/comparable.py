@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any, NamedTuple, cast
 
 from .call_keys import SAID
-from .changed_in_place import data_held
+from .reads_and_writes.changed_in_place import data_held
 from .requests.volatile import Steady
 from .rewinding.of_sqlite import state_of_rows
 

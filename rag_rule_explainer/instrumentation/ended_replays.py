@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from ..tool_calls import ToolCall
-from .tool_writes import OtherInput
+from .reads_and_writes.tool_writes import OtherInput
 
 NEW_CALL = (
     "the replay was ended at a tool call that the baseline did not make, so that no tool runs: {call} "

@@ -7,13 +7,13 @@ from contextvars import ContextVar
 from ..errors import RagRuleError
 from .isolation.unheard import is_unheard
 from .isolation.whereabouts import executing, run_here
-from .noted_reads import reads_in_use
+from .reads_and_writes.noted_reads import reads_in_use
+from .reads_and_writes.store_writes import StorePlace
 from .recording.current import AnyPart, rejoining, taking_part
 from .requests.exchanges import moment
 from .requests.tools_in_use import call_in_use, tools_in_use
 from .run_failures import unusable
 from .run_record import Participation
-from .store_writes import StorePlace
 from .tool_replay import UsedTool
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)

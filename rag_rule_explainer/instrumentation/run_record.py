@@ -12,11 +12,12 @@ from .bounds import Bound, ReplayEnded
 from .conversation import Conversation
 from .copies.state import State
 from .executed_calls import ExecutedCall, ResultSources, ToolOutcome
-from .file_reads import RunFiles
 from .isolation.acts import Acts
 from .isolation.callbacks import keep_loop_quiet
 from .isolation.lasting_work import LastingWork
-from .noted_reads import GivenToTool, asked_by
+from .reads_and_writes.file_reads import RunFiles
+from .reads_and_writes.noted_reads import GivenToTool, asked_by
+from .reads_and_writes.store_writes import StoreWrites
 from .recording.current import GoingOn
 from .recording.recorder import Recording
 from .requests.calls_of_run import CallsOfRun, MadeCall, UnrecordedTool
@@ -24,7 +25,6 @@ from .requests.exchanges import moment
 from .requests.tools_in_use import call_in_use, tools_in_use
 from .shared_state.temporaries import Shared
 from .source_kinds.asked_requests import PromptEditing
-from .store_writes import StoreWrites
 from .tool_record import ToolRecord
 from .tool_replay import NewToolCall, ToolReplay, UsedTool
 from .watches import Audited, ModelWatch

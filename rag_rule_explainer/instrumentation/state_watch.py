@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager, contextmanager
 from types import FunctionType
 
 from .chance.finding import doubt_about_chance
-from .changed_in_place import kept_before
 from .copies.contexts import Contexts
 from .isolation.auditing import listen
+from .reads_and_writes.changed_in_place import kept_before
 from .requests.leftovers import Leftovers
 from .requests.volatile import Steady
 from .rewinding.rewinding import Rewinding

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from ..tool_calls import ToolCall
 from .call_keys import CallKeys
-from .changed_in_place import BeforeCall
 from .executed_calls import ExecutedCall, NotedResult, ToolOutcome
 from .named_tools import NamedTools
-from .noted_reads import GivenToTool
+from .reads_and_writes.changed_in_place import BeforeCall
+from .reads_and_writes.noted_reads import GivenToTool
+from .reads_and_writes.tool_inputs import CallInputs, ToolInputs
+from .reads_and_writes.written_paths import time_of_files
 from .requests.exchanges import moment
-from .tool_inputs import CallInputs, ToolInputs
-from .written_paths import time_of_files
 
 
 class RecordedBefore(NamedTuple):

@@ -19,12 +19,12 @@ from .ended_replays import NEW_CALL, missing_input, new_call, other_input, read_
 from .executed_calls import Omits, ToolOutcome
 from .forked_children import ForkedChildren
 from .made_tools import MadeTools
-from .missing_writes import missing_for_tool, missing_writers
 from .named_tools import OF_ANOTHER_TOOL
-from .noted_reads import GivenToTool, reads_in_use
+from .reads_and_writes.missing_writes import missing_for_tool, missing_writers
+from .reads_and_writes.noted_reads import GivenToTool, reads_in_use
+from .reads_and_writes.tool_writes import EarlierCall, OtherInput, ToolWrite
 from .shared_state.reaching import FRAMEWORKS
 from .tool_record import RecordedBefore, ToolRecord
-from .tool_writes import EarlierCall, OtherInput, ToolWrite
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """The treatment of a tool call that the baseline did not make: "unknown" ends the replay, "live" runs the

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_rag_rule_explainer import RuleExplainer
 
-from rag_rule_explainer import calls_tool
+from rag_rule_explainer import ToolCall, calls_tool
 from tests.agents import (
     reading_files,
     reading_notes,
@@ -35,6 +35,10 @@ def real_run(make: Shape, omitted: Omitted) -> bool:
     run = application.invoke if hasattr(application, "invoke") else application
     output: Any = run(ASKED)
     return "block" in calls_in(asyncio.run(output) if inspect.iscoroutine(output) else output)
+
+
+def noted(_: ToolCall) -> str:
+    return "noted"
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +123,7 @@ def test_the_way_out_for_what_a_tool_reads_of_a_store_helps(make: Shape) -> None
 def test_what_a_call_that_only_a_replay_makes_would_write_is_not_read() -> None:
     make = reading_stores.an_item_that_depends_on_the_mails
     skip_unless_it_works(make)
-    explanation = explained(make, on_new_tool_call=lambda _: "noted")
+    explanation = explained(make, on_new_tool_call=noted)
 
     assert explanation.rules
     assert false_rules(explanation, lambda omitted: real_run(make, omitted)) == []

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from rag_rule_explainer.instrumentation.comparable import Unreadable
-from rag_rule_explainer.instrumentation.file_reads import KnownFiles, RunFiles
-from rag_rule_explainer.instrumentation.written_paths import path_content, time_of_files
+from rag_rule_explainer.instrumentation.reads_and_writes.file_reads import KnownFiles, RunFiles
+from rag_rule_explainer.instrumentation.reads_and_writes.written_paths import path_content, time_of_files
 
 
 def _known(begun: float, *written: str) -> KnownFiles:

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 from langchain_core.runnables.config import ensure_config
 
-from rag_rule_explainer.instrumentation.changed_in_place import is_data_record
 from rag_rule_explainer.instrumentation.clients.fields import mapping_in
 from rag_rule_explainer.instrumentation.copies.patching import Interception
-from rag_rule_explainer.instrumentation.field_reads import fields_read
-from rag_rule_explainer.instrumentation.noted_reads import (
+from rag_rule_explainer.instrumentation.reads_and_writes.changed_in_place import is_data_record
+from rag_rule_explainer.instrumentation.reads_and_writes.field_reads import fields_read
+from rag_rule_explainer.instrumentation.reads_and_writes.noted_reads import (
     GivenToTool,
     NotedReads,
     ReadEntries,
@@ -22,8 +22,8 @@ from rag_rule_explainer.instrumentation.noted_reads import (
     reads_in_use,
     value_at_key,
 )
+from rag_rule_explainer.instrumentation.reads_and_writes.store_writes import StorePlace
 from rag_rule_explainer.instrumentation.run_context import note_store_read, note_store_write, within_store
-from rag_rule_explainer.instrumentation.store_writes import StorePlace
 
 _OWN = frozenset({"callbacks", "run_manager", "config", "tool_call_id", "store"})
 """The names of arguments that belong to the call, or whose reads are noted elsewhere."""

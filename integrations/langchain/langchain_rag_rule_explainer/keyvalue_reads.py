@@ -7,9 +7,9 @@ from functools import wraps
 from typing import Any
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
-from rag_rule_explainer.instrumentation.noted_reads import note_store_place
+from rag_rule_explainer.instrumentation.reads_and_writes.noted_reads import note_store_place
+from rag_rule_explainer.instrumentation.reads_and_writes.store_writes import StorePlace
 from rag_rule_explainer.instrumentation.run_context import note_store_read, note_store_write, within_store
-from rag_rule_explainer.instrumentation.store_writes import StorePlace
 
 _STORE = "the key-value store"
 

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from rag_rule_explainer.instrumentation.baseline_retries import without_loop
 from rag_rule_explainer.instrumentation.comparable import comparable_value
 from rag_rule_explainer.instrumentation.copies.patching import Interception
-from rag_rule_explainer.instrumentation.noted_reads import (
+from rag_rule_explainer.instrumentation.reads_and_writes.noted_reads import (
     MISSING_VALUE,
     GivenToTool,
     NotedReads,
@@ -22,8 +22,8 @@ from rag_rule_explainer.instrumentation.noted_reads import (
     reads_in_use,
     value_at_key,
 )
+from rag_rule_explainer.instrumentation.reads_and_writes.store_writes import StorePlace
 from rag_rule_explainer.instrumentation.run_context import note_store_read, note_store_write
-from rag_rule_explainer.instrumentation.store_writes import StorePlace
 
 _STORE = "the state of the context"
 _made_by: WeakKeyDictionary[Any, NotedReads | None] = WeakKeyDictionary()

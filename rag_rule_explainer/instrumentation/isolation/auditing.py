@@ -11,8 +11,8 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from ..file_reads import paths_read
-from ..noted_reads import reads_in_use
+from ..reads_and_writes.file_reads import paths_read
+from ..reads_and_writes.noted_reads import reads_in_use
 from ..requests.tools_in_use import tools_in_use
 from ..run_context import inside_retrieval, participation
 from .acting import note_event

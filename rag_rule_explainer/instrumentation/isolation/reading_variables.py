@@ -7,8 +7,8 @@ from functools import wraps
 from typing import Any
 
 from ..copies.patching import Interception
-from ..environment_reads import ALL_NAMES
-from ..noted_reads import reads_in_use
+from ..reads_and_writes.environment_reads import ALL_NAMES
+from ..reads_and_writes.noted_reads import reads_in_use
 from ..run_context import inside_retrieval, participation
 from .unheard import is_unheard
 

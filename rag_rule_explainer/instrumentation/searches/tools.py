@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary, ref
 from ...allowed import checked_function
 from ...errors import InvalidInput
 from ..late_calls import in_its_run, late_use
-from ..noted_reads import GivenToTool
+from ..reads_and_writes.noted_reads import GivenToTool
 from ..requests.tools_in_use import tools_in_use
 from ..run_context import participation, using_tool
 from ..tool_replay import UsedTool

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .comparable import are_same, comparable_value
-from .requests.tools_in_use import tools_in_use
+from ..comparable import are_same, comparable_value
+from ..requests.tools_in_use import tools_in_use
 
 StorePlace = tuple[str, ...]
 """A ``StorePlace`` is a place in a store: the names that lead to it. The place of a group is the

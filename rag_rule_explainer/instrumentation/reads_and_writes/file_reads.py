@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .isolation.unheard import unheard_by_hook
-from .requests.tools_in_use import tools_in_use
-from .shared_state.file_contents import content_of
-from .shared_state.files import absolute_path
-from .shared_state.outside import in_folder, told_path, ways_of
+from ..isolation.unheard import unheard_by_hook
+from ..requests.tools_in_use import tools_in_use
+from ..shared_state.file_contents import content_of
+from ..shared_state.files import absolute_path
+from ..shared_state.outside import in_folder, told_path, ways_of
 
 APPLICATION = ""
 """The name of the writer of a file if that is no tool."""

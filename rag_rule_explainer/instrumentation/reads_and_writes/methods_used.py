@@ -6,7 +6,7 @@ from itertools import pairwise
 from types import CodeType, FunctionType
 from typing import Any, cast
 
-from .copies.guarded_code import own_code
+from ..copies.guarded_code import own_code
 
 _LOADS = ("LOAD_FAST", "LOAD_DEREF")
 _OF_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR")

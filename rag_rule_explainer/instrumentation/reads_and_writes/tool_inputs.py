@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .comparable import are_same
+from ..comparable import are_same
+from ..isolation.unheard import unheard_by_hook
 from .file_reads import KnownFiles, RunFiles, is_in_place_of
-from .isolation.unheard import unheard_by_hook
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
 from .reached_state import Holder, Reached, paths_in, reached_state, reached_variables
 from .read_paths import changed_holders, files_of, path_said, paths_of

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from typing_extensions import override
 
-from ..probing.wholeness import Said
-from ..probing.whose import is_users
-from ..tool_calls import ToolCall
-from .comparable import comparable_value
+from ...probing.wholeness import Said
+from ...probing.whose import is_users
+from ...tool_calls import ToolCall
+from ..comparable import comparable_value
 from .environment_reads import CallVariables
 from .file_reads import CallFiles, RunFiles
 from .store_writes import StorePlace, StoreWrite, StoreWrites

@@ -6,10 +6,10 @@ from pathlib import Path, PurePath
 from time import sleep
 from typing import Any
 
-from .comparable import Unreadable
+from ..comparable import Unreadable
+from ..shared_state.file_contents import content_of
+from ..shared_state.folders import content_of_folder
 from .file_reads import KnownFiles
-from .shared_state.file_contents import content_of
-from .shared_state.folders import content_of_folder
 
 _LONGEST = 1_000
 _TICK, _MOST_TICKS = 0.001, 50

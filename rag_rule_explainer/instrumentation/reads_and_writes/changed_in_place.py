@@ -17,10 +17,10 @@ from sqlite3 import Connection
 from types import CellType, CodeType, CoroutineType, FrameType, FunctionType, GeneratorType, MethodType
 from typing import Any, NamedTuple, cast
 
-from ..probing.whose import is_users
-from .copies.guarded_code import own_code
+from ...probing.whose import is_users
+from ..copies.guarded_code import own_code
+from ..rewinding.values import held_by
 from .methods_used import uses_any
-from .rewinding.values import held_by
 
 _MOST = 5_000
 """The largest number of objects that are looked at."""

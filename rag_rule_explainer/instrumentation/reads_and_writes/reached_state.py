@@ -16,15 +16,15 @@ from sqlite3 import Connection
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from ..probing.whose import is_named_as_ours, is_users
+from ...probing.whose import is_named_as_ours, is_users
+from ..comparable import comparable_value
+from ..copies.guarded_code import own_code
+from ..isolation.unheard import unheard_by_hook
+from ..rewinding.values import held_by
 from .changed_in_place import has_value, is_data_record
-from .comparable import comparable_value
-from .copies.guarded_code import own_code
 from .file_reads import KnownFiles
-from .isolation.unheard import unheard_by_hook
 from .noted_reads import ReadPath
 from .read_names import ANY_VARIABLE, METHODS_THAT_ADD, CodeNames, NamedVariable, names_in_code
-from .rewinding.values import held_by
 from .written_paths import NEW_PATH, path_content
 
 _DEEPEST = 10

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .isolation.unheard import unheard_by_hook
+from ..isolation.unheard import unheard_by_hook
 
 ALL_NAMES = ""
 """This stands for the names of all variables."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from .copies.guarded_code import own_code
+from ..copies.guarded_code import own_code
 
 _GETS = ("LOAD_ATTR", "LOAD_METHOD")
 _WORK = ("func", "coroutine", "_run", "_arun")

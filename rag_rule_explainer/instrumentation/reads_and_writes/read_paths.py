@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from .comparable import Opaque, Unreadable
+from ..comparable import Opaque, Unreadable
 from .file_reads import CallFiles
 from .noted_reads import ReadPath
 from .reached_state import Holder, Reached, file_holder
