@@ -109,14 +109,14 @@ class ToolReplay:
             self.late.append(call)
         self.check()
         if retrieves:
-            self._check_reads(call, self._earlier.copy())
+            self._check_reads(call, self._earlier.copy(), tool, given)
             return None
         place, before = self._counted(call, key, given)
         known = self.record.outcome(key, place)
         if known is not None and call.name in self.again:
             with self._guard:
                 self._made_again.setdefault(key, []).append(place)
-            self._check_reads(call, before)
+            self._check_reads(call, before, tool, given)
             return None
         other = None if known is None else self._why_other(known, tool, given, before)
         if known is not None and other is None:
@@ -125,7 +125,7 @@ class ToolReplay:
         if callable(self.on_new):
             return ToolOutcome(self.lasting(self.on_new(call), call.name))
         if self.on_new == "live" or call.name in self.safe:
-            self._check_reads(call, before)
+            self._check_reads(call, before, tool, given)
             return None
         new = new_call(call) if other is None else other_input(call, other, self.safe)
         self.cut = self.cut or new + self.others.get(call.name, "")
@@ -161,11 +161,15 @@ class ToolReplay:
         if missing:
             self.cut = read_outside(OtherInput(what, missing), self.safe)
 
-    def _check_reads(self, call: ToolCall, made: Sequence[EarlierCall]) -> None:
+    def _check_reads(
+        self, call: ToolCall, made: Sequence[EarlierCall], tool: object, given: GivenToTool | None
+    ) -> None:
         """Ends the replay at a tool that would run, if it would miss what tools wrote in the baseline."""
         if not self.compares:
             return
-        missing = missing_for_tool(self.record.inputs, call.name, made, self._running(call.name))
+        inputs, running = self.record.inputs, self._running(call.name)
+        reached = inputs.reads_now(tool, (given or GivenToTool()).files, running)
+        missing = missing_for_tool(inputs, call.name, made, running, reached)
         if missing is not None:
             self.cut = self.cut or missing_input(call, missing, self.safe)
             self.check()

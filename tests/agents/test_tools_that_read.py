@@ -12,6 +12,7 @@ from langchain_rag_rule_explainer import RuleExplainer
 from rag_rule_explainer import ToolCall, calls_tool
 from tests.agents import (
     reading_files,
+    reading_library_objects,
     reading_notes,
     reading_nothing_new,
     reading_objects,
@@ -23,7 +24,14 @@ from tests.agents.reading import ASKED, Omitted, Shape, calls_in, false_rules
 from tests.agents.reading_agents import GUILTY, INNOCENT
 
 MODULES = (
-    *(reading_files, reading_notes, reading_nothing_new, reading_objects, reading_states),
+    *(
+        reading_files,
+        reading_library_objects,
+        reading_notes,
+        reading_nothing_new,
+        reading_objects,
+        reading_states,
+    ),
     *(reading_stores, reading_variables),
 )
 """The modules that fill ``GUILTY`` and ``INNOCENT``."""

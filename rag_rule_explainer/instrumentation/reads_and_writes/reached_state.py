@@ -7,23 +7,26 @@ It says of each whether the code may read it; code that only adds to a list does
 import os
 import sys
 from collections import deque
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from functools import partial
 from io import BytesIO, StringIO
 from pathlib import Path, PurePath
 from sqlite3 import Connection
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, cast
 
 from ...probing.whose import is_named_as_ours, is_users
-from ..comparable import comparable_value
+from ..comparable import comparable_library_value, comparable_value
 from ..copies.guarded_code import own_code
 from ..isolation.unheard import unheard_by_hook
 from ..rewinding.values import held_by
 from .changed_in_place import has_value, is_data_record
 from .file_reads import KnownFiles
+from .inner_parts import inner_parts
+from .library_data import cached_values, viewed
 from .noted_reads import ReadPath
+from .reached import Holder, Reached, file_holder
 from .read_names import ANY_VARIABLE, METHODS_THAT_ADD, CodeNames, NamedVariable, names_in_code
 from .written_paths import NEW_PATH, path_content
 
@@ -46,35 +49,6 @@ _ASKING = frozenset({"exists", "lexists", "is_file", "isfile", "is_dir", "isdir"
     *("stat", "lstat", "getsize", "getmtime")
 }
 """The names by which code asks for a file without opening it."""
-Holder: TypeAlias = Hashable
-_OF_FILES = ("the file",)
-
-
-class Reached(NamedTuple):
-    """A ``Reached`` is one value that code reaches. ``content``: what ``comparable_value`` returns for
-    it; ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if
-    the code may read it; ``is_coarse``: True for a file, and for an object of a library, of which it may
-    read any part, and for an attribute that no code names, of an object that it hands on."""
-
-    content: Any
-    holders: tuple[Holder, ...]
-    is_read: bool
-    is_coarse: bool = False
-
-    @property
-    def files(self) -> set[tuple[str, str]]:
-        """Returns those of the holders that are files."""
-        return {each for each in self.holders if isinstance(each, tuple) and each[:1] == _OF_FILES}
-
-
-def file_holder(path: str) -> tuple[str, str]:
-    """Returns the holder of a file."""
-    return *_OF_FILES, path
-
-
-def paths_in(holder: Holder) -> list[str]:
-    """Returns the path of the file that a holder stands for; none for any other holder."""
-    return [holder[1]] if isinstance(holder, tuple) and holder[:1] == _OF_FILES else []
 
 
 def reached_state(tool: object, kept: list[object], files: KnownFiles) -> dict[ReadPath, Reached]:
@@ -134,6 +108,7 @@ class _Walk:
             self._attributes(tool, ("self",))
 
     def _visit(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:
+        value = viewed(value)
         if _is_data(value) and not is_users(type(value).__module__):
             self._note(value, path, holders, is_read=is_read)
             return
@@ -173,6 +148,9 @@ class _Walk:
         wrapped = getattr(value, "__wrapped__", None)
         if isinstance(wrapped, FunctionType):
             self._visit(wrapped, path, (), is_read=True)
+            for place, each in enumerate(cached_values(value)):
+                if _is_mutable(each) or is_users(type(each).__module__):
+                    self._visit(each, (*path, "the cache", place), (), is_read=is_read)
         elif is_own or (is_data_record(value) and not hasattr(value, "invoke")):
             self._attributes(value, path)
         if is_own and not _is_data(value):
@@ -181,6 +159,10 @@ class _Walk:
             is_data_record(value) and not hasattr(value, "invoke")
         ):
             self._note(value, path, holders, is_read=is_read)
+            return
+        content = comparable_library_value(value)
+        if content is not None:
+            self._add(value, path, (*holders, id(value)), content, is_read=is_read)
 
     def _function(self, function: FunctionType, path: ReadPath) -> None:
         module, wrapped = str(function.__globals__.get("__name__")), vars(function).get("__wrapped__")
@@ -272,10 +254,11 @@ class _Walk:
         if is_path:
             own = (file_holder(os.path.abspath(value)),)  # noqa: PTH100 -- links stay as they are
         self.kept.append(value)
-        is_known = _is_data(value) or isinstance(value, (Connection, *_BUFFERS))
+        is_known = _is_data(value) or isinstance(value, (Connection, *_BUFFERS)) or id(value) in holders
         is_coarse = (is_path and self.names.named.isdisjoint(_ASKING)) or not (is_known or is_path)
         is_coarse = is_coarse or path in self._handed_on
-        self.values[path] = Reached(content, (*holders, *own), is_read, is_coarse)
+        parts = inner_parts(value) if is_known else {}
+        self.values[path] = Reached(content, (*holders, *own), is_read, is_coarse, parts)
 
 
 def _is_data(value: object) -> bool:

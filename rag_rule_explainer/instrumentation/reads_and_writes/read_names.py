@@ -11,7 +11,7 @@ from .changed_in_place import ADDING
 
 _OF_NAMES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _BY_ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
-METHODS_THAT_ADD = ADDING | {"write", "writelines"}
+METHODS_THAT_ADD = ADDING | {"write", "writelines", "put", "put_nowait", "set", "clear"}
 _OF_TEXTS = frozenset(
     {
         *("globals", "vars", "locals", "getattr", "attrgetter", "__dict__", "__getattribute__"),

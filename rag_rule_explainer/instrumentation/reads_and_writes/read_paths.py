@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from ..comparable import Opaque, Unreadable
 from .file_reads import CallFiles
+from .inner_parts import changed_parts, keys_of_objects
 from .noted_reads import ReadPath
-from .reached_state import Holder, Reached, file_holder
+from .reached import Holder, Reached, file_holder
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
 """The names by which frameworks' tools hold their functions; they say nothing to the user."""
@@ -45,4 +46,7 @@ def changed_holders(before: Reached, after: Reached) -> Collection[Holder]:
     is_made_late = before.content in (None, (type(None), None)) and isinstance(after.content, Opaque)
     is_unknown = isinstance(before.content, Unreadable) and isinstance(after.content, Unreadable)
     is_changed = not is_made_late and not is_unknown and before.content != after.content
-    return {*before.holders, *after.holders} if is_changed else ()
+    if not is_changed:
+        return ()
+    holders = (*before.holders, *after.holders)
+    return {*holders, *keys_of_objects(holders), *changed_parts(before.parts, after.parts)}

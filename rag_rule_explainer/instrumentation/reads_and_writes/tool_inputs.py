@@ -7,17 +7,19 @@ that changed it before.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..comparable import are_same
 from ..isolation.unheard import unheard_by_hook
-from .file_reads import KnownFiles, RunFiles, is_in_place_of
+from .file_reads import KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
-from .reached_state import Holder, Reached, paths_in, reached_state, reached_variables
-from .read_paths import changed_holders, files_of, path_said, paths_of
+from .reached import Reached
+from .reached_state import reached_state, reached_variables
+from .read_paths import files_of, path_said, paths_of
 from .store_writes import StorePlace, are_related, are_same_writes
+from .tool_variables import ChangedVariables, ToolVariables
 from .tool_writes import EarlierCall, OtherInput, ToolWrite, are_same_calls, may_write, writers_in
 
 
@@ -53,22 +55,12 @@ class _Replay(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class _Variable:
-    """A ``_Variable`` holds what the baseline made of a variable: its first and its last content, and the
-    calls of tools that changed it."""
-
-    first: Any
-    last: Any
-    writes: set[ToolWrite] = field(default_factory=set[ToolWrite])
-
-
-@dataclass(slots=True, eq=False)
 class ToolInputs:
     """A ``ToolInputs`` records the ``CallInputs`` of a baseline. Thread-safe."""
 
     _calls: dict[int, CallInputs] = field(default_factory=dict[int, CallInputs])
     _made: list[EarlierCall] = field(default_factory=list[EarlierCall])
-    _variables: dict[Holder, _Variable] = field(default_factory=dict[Holder, _Variable])
+    _variables: ToolVariables = field(default_factory=ToolVariables)
     _stored: dict[StorePlace, set[ToolWrite]] = field(default_factory=dict[StorePlace, set[ToolWrite]])
     _kept: list[object] = field(default_factory=list[object])
     begun: float = 0.0
@@ -84,10 +76,7 @@ class ToolInputs:
         inputs = CallInputs(tool, reads, state, given.asked)
         for path, value in given.whole.items():
             inputs.reads.note(path, value)
-        with self._guard:
-            for each in inputs.state.values():
-                for holder in each.holders:
-                    self._variables.setdefault(holder, _Variable(each.content, each.content))
+        self._variables.begin(inputs.state.values())
         return inputs
 
     def end(self, inputs: CallInputs, write: ToolWrite) -> None:
@@ -103,15 +92,9 @@ class ToolInputs:
             )
             for place in inputs.reads.wrote:
                 self._stored.setdefault(place, set()).add(write)
-            for _, (one, other) in (
-                *paths_of(inputs.state, after),
-                *paths_of(before, now),
-                *paths_of(*variables),
-            ):
-                for holder in changed_holders(one, other):
-                    known = self._variables.setdefault(holder, _Variable(one.content, other.content))
-                    known.last = other.content
-                    known.writes.add(write)
+        pairs = (*paths_of(inputs.state, after), *paths_of(before, now), *paths_of(*variables))
+        for _, (one, other) in pairs:
+            self._variables.end(one, other, write)
 
     def _known(self, files: RunFiles | None = None, running: Collection[str] | None = None) -> KnownFiles:
         return KnownFiles(self._files, files or self._files, self.begun, running)
@@ -154,10 +137,11 @@ class ToolInputs:
             *paths_of(*self._of_variables(inputs.reads, known)),
         )
         for path, (before, after) in pairs:
-            changed = self._changed_by_others(before, after, replay)
-            if (before.is_read or after.is_read) and not self._is_same(before, after, changed, replay):
-                writes = {write for each in changed for write in each.writes}
-                return OtherInput(path_said(path), writers_in(_not_running(writes, replay)))
+            if not (before.is_read or after.is_read):
+                continue
+            changed = self._variables.changed((before, after), replay.running)
+            if not self._is_same(before, after, changed, replay):
+                return OtherInput(path_said(path), writers_in(_not_running(changed.writes, replay)))
         return None
 
     def written_reads(self, name: str) -> Iterator[tuple[ReadPath, Collection[ToolWrite]]]:
@@ -172,14 +156,21 @@ class ToolInputs:
             reached = (each.state, files_of(used, used.before), variables)
             for path, value in (pair for held in reached for pair in held.items()):
                 if value.is_read and not value.is_coarse:
-                    yield path, _writes_of(self._variables_of(value))
+                    yield path, self._variables.of(value).writes
+
+    def reads_now(
+        self, tool: object, files: RunFiles, running: Collection[str]
+    ) -> Iterator[tuple[ReadPath, Collection[ToolWrite]]]:
+        """Yields what the code of a tool reaches in a replay, as ``written_reads`` does. ``files``: those
+        of the replay; ``running``: the names of the tools that run in it."""
+        for path, value in reached_state(tool, self._kept, self._known(files, running)).items():
+            if value.is_read and not value.is_coarse:
+                yield path, self._variables.of(value).writes
 
     @property
     def writes(self) -> set[ToolWrite]:
         """Returns the calls that changed a variable or a file, or wrote to a store."""
-        with self._guard:
-            variables = _writes_of(self._variables.values())
-        return {*self.written_to_stores, *variables}
+        return {*self.written_to_stores, *self._variables.writes}
 
     @property
     def written_to_stores(self) -> set[ToolWrite]:
@@ -201,11 +192,7 @@ class ToolInputs:
     def written_in(self, path: str) -> set[ToolWrite]:
         """Returns the calls of tools that wrote to a file, or to one in a folder. ``path``: that of the
         file or the folder, whose name may be another one if it is temporary."""
-        with self._guard:
-            known = [(each, one) for each, one in self._variables.items() if one.writes]
-        return _writes_of(
-            one for each, one in known if any(is_in_place_of(path, f) for f in paths_in(each))
-        )
+        return self._variables.written_in(path)
 
     def _reads_same(
         self, path: ReadPath, reads: NotedReads, writes: Collection[ToolWrite], replay: _Replay
@@ -223,31 +210,20 @@ class ToolInputs:
         return not is_missing and _is_found_again(replay.given, path, reads.found[path])
 
     def _is_same(
-        self, before: Reached, after: Reached, changed: Collection[_Variable], replay: _Replay
+        self, before: Reached, after: Reached, changed: ChangedVariables, replay: _Replay
     ) -> bool:
         files = {*before.files, *after.files}
-        if not changed:
+        if not changed.writes:
             return before.content == after.content or are_same(before.content, after.content)
         if before.is_coarse or after.is_coarse:
             return True  # nothing shows that the tool reads the part that another tool has changed
         if files:
             is_of_tools = all(each[1] not in replay.known.now.writers for each in files)
-            return is_of_tools and self._is_as_made(_writes_of(changed), replay)
+            return is_of_tools and self._is_as_made(changed.writes, replay)
         # The content may be equal only because the baseline's calls still have their effect.
-        return self._is_as_made(_writes_of(changed), replay) and all(
-            _is_of_tools(each, after, replay.running) for each in changed
+        return self._is_as_made(changed.writes, replay) and changed.is_of_tools(
+            before, after, replay.running
         )
-
-    def _changed_by_others(self, before: Reached, after: Reached, replay: _Replay) -> list[_Variable]:
-        """Returns those of the variables that tools changed which do not run in a replay."""
-        known = self._variables_of(before, after)
-        return [each for each in known if _not_running(each.writes, replay)]
-
-    def _variables_of(self, *reached: Reached) -> list[_Variable]:
-        files = {file for each in reached for file in each.files}
-        holders = files or {holder for each in reached for holder in each.holders}
-        with self._guard:
-            return [self._variables[each] for each in holders if each in self._variables]
 
     def _is_as_made(self, writes: Collection[ToolWrite], replay: _Replay) -> bool:
         """Returns True iff a replay has made the calls that write this as the baseline has before the
@@ -270,18 +246,6 @@ class ToolInputs:
 
     def _may_write(self, writes: Collection[ToolWrite]) -> Callable[[EarlierCall], bool]:
         return may_write(writes, self.called.keys())
-
-
-def _is_of_tools(variable: _Variable, now: Reached, running: Collection[str]) -> bool:
-    """Returns True iff nothing but tools has changed a variable: where none of them runs in the replay,
-    it is as it was before or after the baseline."""
-    if any(each.name in running for each in variable.writes):
-        return True
-    return any(are_same(now.content, each) for each in (variable.first, variable.last))
-
-
-def _writes_of(variables: Iterable[_Variable]) -> set[ToolWrite]:
-    return {write for each in variables for write in each.writes}
 
 
 def _not_running(writes: Collection[ToolWrite], replay: _Replay) -> list[ToolWrite]:

@@ -1,0 +1,145 @@
+"""This module finds what an object of a library holds, if it holds data, such as a queue, an event, an
+iterator or an array. An object of another kind, such as a client or a model, has no known content."""
+
+import asyncio
+import gc
+import logging
+import queue
+import random
+import sys
+import threading
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableSequence,
+)
+from functools import lru_cache
+from re import Pattern
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GeneratorType,
+    MappingProxyType,
+    MethodDescriptorType,
+    ModuleType,
+    SimpleNamespace,
+    WrapperDescriptorType,
+)
+from typing import Any, cast
+from weakref import ReferenceType
+
+from ..copies.hidden_warnings import warnings_hidden
+from ..rewinding.values import DICT, held_by
+from ..shared_state.per_class import per_class
+
+_NUMERIC = frozenset({"numpy", "pandas"})
+_WORKING = ("invoke", "embed_query", "get_text_embedding", "complete", "similarity_search_by_vector")
+"""The methods by which an object is known that does work, such as a model. Its own state is no data."""
+_NO_DATA = (
+    *(type, ModuleType, FunctionType, BuiltinFunctionType, MethodDescriptorType, BaseException),
+    *(
+        logging.Logger,
+        logging.Handler,
+        type(threading.Lock()),
+        type(threading.RLock()),
+        ReferenceType,
+        Pattern,
+    ),
+)
+_COLLECTIONS = (dict, list, tuple, set, frozenset, object)
+_OF_C = (MethodDescriptorType, WrapperDescriptorType, BuiltinFunctionType)
+"""The types of methods that C code defines."""
+_OF_PARTS: Mapping[type, Callable[[Any], Iterable[Any]]] = {
+    queue.Queue: lambda thing: (list(thing.queue),),
+    queue.SimpleQueue: lambda thing: (thing.qsize(),),
+    asyncio.Queue: lambda thing: (list(thing._queue),),
+    threading.Event: lambda thing: (thing.is_set(),),
+    asyncio.Event: lambda thing: (thing.is_set(),),
+    threading.Semaphore: lambda thing: (thing._value,),
+    asyncio.Semaphore: lambda thing: (thing._value,),
+    GeneratorType: lambda thing: (thing.gi_frame and (thing.gi_frame.f_lasti, thing.gi_frame.f_locals),),
+    SimpleNamespace: lambda thing: (thing.__dict__,),
+}
+_SAMPLE = dict[str, str]()
+_VIEWS: tuple[type, ...] = (
+    *(MappingProxyType, type(_SAMPLE.keys())),
+    *(type(_SAMPLE.values()), type(_SAMPLE.items())),
+)
+_CACHES = (type(lru_cache(len)),)
+
+
+def viewed(thing: Any) -> Any:
+    """Returns the dict that a view shows; the object itself if it is none."""
+    if type(thing) not in _VIEWS:
+        return thing
+    inside: list[Any] = gc.get_referents(thing)
+    return next((each for each in inside if isinstance(each, DICT)), thing)
+
+
+def cached_values(thing: Any) -> list[Any]:
+    """Returns the values that a cache of functools holds; none for any other object."""
+    if not isinstance(thing, _CACHES):
+        return []
+    of_wrapper = (vars(thing), thing.__wrapped__)
+    inside: list[Any] = gc.get_referents(thing)
+    held = [each for each in inside if not any(each is own for own in of_wrapper)]
+    # A cache without a limit holds its values in a dict, and one with a limit holds them itself.
+    values: list[Any] = [value for each in held if isinstance(each, DICT) for value in each.values()]
+    return [each for each in (*held, *values) if type(each).__module__ != "functools"]
+
+
+def shared_parts(thing: Any) -> tuple[Any, ...] | None:
+    """Returns the parts of an object by which code hands on values, such as a queue, or waits for one
+    another, such as an event; None for any other object."""
+    for kind, parts in _OF_PARTS.items():
+        if isinstance(thing, kind):
+            return tuple(parts(thing))
+    if isinstance(thing, MutableSequence):
+        return ([*cast("Iterable[Any]", thing)],)
+    return None
+
+
+def library_parts(thing: Any) -> tuple[Any, ...] | None:
+    """Returns the parts of an object of a library; none for a part of it that is no data, such as a
+    function, a lock or a model. None if it may hold anything else, such as a client or a file."""
+    found = shared_parts(thing)
+    if found is not None:
+        return found
+    # What the functions of ``random`` share is chance, which is watched elsewhere.
+    is_chance = thing is random.random.__self__  # pyright: ignore[reportAttributeAccessIssue]
+    if is_chance or isinstance(thing, _NO_DATA) or has_work(thing):
+        return ()
+    if _is_of_c(type(thing)):
+        return _reduced(thing)
+    return tuple(part for pair in (held_by(thing) or {}).items() for part in pair) or None
+
+
+def has_work(thing: object) -> bool:
+    """Returns True iff an object does work, such as a model, so that its own state is no data."""
+    return any(hasattr(thing, each) for each in _WORKING)
+
+
+@per_class
+def _is_of_c(kind: type) -> bool:
+    own = (each for each in kind.__mro__ if each not in _COLLECTIONS)
+    return any(isinstance(part, _OF_C) for each in own for part in vars(each).copy().values())
+
+
+def _reduced(thing: Any) -> tuple[Any, ...] | None:
+    """Returns what pickle would keep of an object that is implemented in C."""
+    module = str(type(thing).__module__).partition(".")[0]
+    if module not in _NUMERIC and module not in sys.stdlib_module_names:
+        return None
+    try:
+        with warnings_hidden():  # pickling an iterator is deprecated
+            kept = thing.__reduce_ex__(2)
+    except TypeError:  # such as a file, a socket, or a lock
+        return None
+    if isinstance(kept, str):
+        return (kept,)
+    _, args, *more = cast("tuple[Any, ...]", kept)
+    return args, *(
+        list(cast("Iterator[Any]", each)) if isinstance(each, Iterator) else each for each in more
+    )

@@ -1,0 +1,36 @@
+"""This module defines the values that the code of a tool reaches."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+Holder: TypeAlias = Hashable
+_OF_FILES = ("the file",)
+
+
+class Reached(NamedTuple):
+    """A ``Reached`` is one value that code reaches. ``content``: what ``comparable_value`` returns for
+    it; ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if
+    the code may read it; ``is_coarse``: True for a file, and for an object of a library, of which it may
+    read any part, and for an attribute that no code names, of an object that it hands on. ``parts``: what
+    ``inner_parts`` returns for it."""
+
+    content: Any
+    holders: tuple[Holder, ...]
+    is_read: bool
+    is_coarse: bool = False
+    parts: Mapping[int, Any] = {}
+
+    @property
+    def files(self) -> set[tuple[str, str]]:
+        """Returns those of the holders that are files."""
+        return {each for each in self.holders if isinstance(each, tuple) and each[:1] == _OF_FILES}
+
+
+def file_holder(path: str) -> tuple[str, str]:
+    """Returns the holder of a file."""
+    return *_OF_FILES, path
+
+
+def paths_in(holder: Holder) -> list[str]:
+    """Returns the path of the file that a holder stands for; none for any other holder."""
+    return [holder[1]] if isinstance(holder, tuple) and holder[:1] == _OF_FILES else []
