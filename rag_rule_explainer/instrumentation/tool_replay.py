@@ -22,6 +22,8 @@ from .made_tools import MadeTools
 from .named_tools import OF_ANOTHER_TOOL
 from .reads_and_writes.missing_writes import missing_for_tool, missing_writers
 from .reads_and_writes.noted_reads import GivenToTool, reads_in_use
+from .reads_and_writes.outside_reads import outside_said
+from .reads_and_writes.store_writes import StorePlace
 from .reads_and_writes.tool_writes import EarlierCall, OtherInput, ToolWrite
 from .shared_state.reaching import FRAMEWORKS
 from .tool_record import RecordedBefore, ToolRecord
@@ -160,6 +162,11 @@ class ToolReplay:
         missing = missing_writers(self.record.inputs, writes, self._earlier.copy(), self._running(""))
         if missing:
             self.cut = read_outside(OtherInput(what, missing), self.safe)
+
+    def note_read_outside(self, place: StorePlace) -> None:
+        """Ends the replay where code uses what recorded calls would have changed outside of this
+        process. ``place``: that of a service, or of all programs."""
+        self.note_read(outside_said(place), self.record.inputs.written_at(place))
 
     def _check_reads(
         self, call: ToolCall, made: Sequence[EarlierCall], tool: object, given: GivenToTool | None

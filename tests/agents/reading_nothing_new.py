@@ -249,7 +249,7 @@ def client_that_is_made_late(omitted: Omitted) -> Any:
 
     def client() -> Any:
         if desk.client is None:
-            desk.client = iter(())
+            desk.client = object()
         return desk.client
 
     @tool

@@ -16,6 +16,7 @@ from tests.agents import (
     reading_notes,
     reading_nothing_new,
     reading_objects,
+    reading_outside,
     reading_states,
     reading_stores,
     reading_variables,
@@ -57,6 +58,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_connection_is_left() -> Iterator[None]:
     yield
+    reading_outside.end_servers()
     while reading_objects.OPENED:
         reading_objects.OPENED.pop().close()
 

@@ -9,17 +9,20 @@ before it happens.
 import re
 import sys
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 from ...probing.whose import is_users
 from ...tool_calls import ToolCall
+from ..reads_and_writes.noted_reads import reads_in_use
+from ..reads_and_writes.outside_reads import PROGRAMS, place_of_service
 from ..recording.recorder import Recording
 from ..requests.exchanges import moment
 from ..requests.generated_clients import is_sent_by_client
 from ..requests.tools_in_use import call_in_use, functions_in_use, tools_in_use
 from ..run_record import Participation
 from ..services.calls import ServiceCall
-from .acts import Doer
+from .acts import STARTING, Doer
 
 _STOPPED = (
     "the replay was ended before the tool {name!r}, which runs as it retrieves, did what it did not do "
@@ -49,6 +52,8 @@ def note_event(run: Participation, event: str, given: tuple[Any, ...], frame: An
     ``frame``: the stack frame of the code. Raises ReplayEnded in a replay that must not do this."""
     is_database, is_new = event == "sqlite3.connect", event == "os.mkdir"
     what = run.acts.what(event, given)
+    if event in STARTING:
+        _note_program(run, writes=bool(what))
     if not (what or is_database or is_new):
         return
     package = _package_behind(frame)
@@ -64,14 +69,29 @@ def note_sent(run: Participation, connection: Any, call: ServiceCall, data: byte
     """Handles bytes that a run's code is about to send to a service. ``call``: the object for a new call.
     Raises ReplayEnded in a replay that must not send them."""
     frame = sys._getframe(2)  # pyright: ignore[reportPrivateUsage] -- there is no public way to read the caller's frame
+    if not isinstance(run.gate, Recording) and run.tool_replay is not None and not is_sent_by_client():
+        run.tool_replay.note_read_outside(place_of_service(replace(call, data=bytearray(data))))
     doer = _doer(run, frame)
     if doer is None or is_sent_by_client() or _package_behind(frame, _LOGGING):
         return
     known = run.acts.sent(doer, connection, call, data)
     if isinstance(run.gate, Recording):
+        reads = reads_in_use.get()
+        if reads is not None:
+            reads.outside.note_service(known)
         run.acts.note_sent(doer, known, moment())
     elif known.act and not run.acts.knows(doer.tool, known):
         _stop(run, doer.tool, f"sends {known.act} to {known.service}")
+
+
+def _note_program(run: Participation, *, writes: bool) -> None:
+    """Records that a tool of the baseline starts a program. Ends a replay where a program may miss what
+    recorded calls of tools would have done. ``writes``: True if the program may change something."""
+    reads = reads_in_use.get()
+    if reads is not None:
+        reads.outside.programs.append(writes)
+    elif run.tool_replay is not None:
+        run.tool_replay.note_read_outside(PROGRAMS)
 
 
 def _take(run: Participation, what: str, frame: Any) -> None:

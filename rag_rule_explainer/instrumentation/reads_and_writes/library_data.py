@@ -3,9 +3,13 @@ iterator or an array. An object of another kind, such as a client or a model, ha
 
 import asyncio
 import gc
+import io
 import logging
+import os
+import pickle
 import queue
 import random
+import sqlite3
 import sys
 import threading
 from collections.abc import (
@@ -34,9 +38,15 @@ from ..copies.hidden_warnings import warnings_hidden
 from ..rewinding.values import DICT, held_by
 from ..shared_state.per_class import per_class
 
-_NUMERIC = frozenset({"numpy", "pandas"})
-_WORKING = ("invoke", "embed_query", "get_text_embedding", "complete", "similarity_search_by_vector")
-"""The methods by which an object is known that does work, such as a model. Its own state is no data."""
+_NUMERIC = frozenset({"numpy", "pandas", "polars"})
+_LARGEST = 10_000_000
+"""The largest number of bytes of an object that are compared."""
+_WORKING = (
+    *("invoke", "embed_query", "get_text_embedding", "complete", "similarity_search_by_vector"),
+    *("mget", "list_namespaces"),
+)
+"""The methods by which an object is known that does work, such as a model, or whose reads and writes are
+noted elsewhere, such as a store of a framework. Its own state is no data."""
 _NO_DATA = (
     *(type, ModuleType, FunctionType, BuiltinFunctionType, MethodDescriptorType, BaseException),
     *(
@@ -45,6 +55,7 @@ _NO_DATA = (
         type(threading.Lock()),
         type(threading.RLock()),
         ReferenceType,
+        type(os.environ),
         Pattern,
     ),
 )
@@ -54,6 +65,7 @@ _OF_C = (MethodDescriptorType, WrapperDescriptorType, BuiltinFunctionType)
 _OF_PARTS: Mapping[type, Callable[[Any], Iterable[Any]]] = {
     queue.Queue: lambda thing: (list(thing.queue),),
     queue.SimpleQueue: lambda thing: (thing.qsize(),),
+    io.IOBase: lambda thing: (thing.closed, None if thing.closed else thing.tell()),
     asyncio.Queue: lambda thing: (list(thing._queue),),
     threading.Event: lambda thing: (thing.is_set(),),
     asyncio.Event: lambda thing: (thing.is_set(),),
@@ -71,7 +83,9 @@ _CACHES = (type(lru_cache(len)),)
 
 
 def viewed(thing: Any) -> Any:
-    """Returns the dict that a view shows; the object itself if it is none."""
+    """Returns the dict that a view shows, and the connection of a cursor; any other object itself."""
+    if isinstance(thing, sqlite3.Cursor):
+        return thing.connection
     if type(thing) not in _VIEWS:
         return thing
     inside: list[Any] = gc.get_referents(thing)
@@ -107,6 +121,10 @@ def library_parts(thing: Any) -> tuple[Any, ...] | None:
     found = shared_parts(thing)
     if found is not None:
         return found
+    module = str(type(thing).__module__).partition(".")[0]
+    if module in _NUMERIC:
+        kept = pickle.dumps(thing)
+        return (kept,) if len(kept) <= _LARGEST else None
     # What the functions of ``random`` share is chance, which is watched elsewhere.
     is_chance = thing is random.random.__self__  # pyright: ignore[reportAttributeAccessIssue]
     if is_chance or isinstance(thing, _NO_DATA) or has_work(thing):
@@ -129,8 +147,7 @@ def _is_of_c(kind: type) -> bool:
 
 def _reduced(thing: Any) -> tuple[Any, ...] | None:
     """Returns what pickle would keep of an object that is implemented in C."""
-    module = str(type(thing).__module__).partition(".")[0]
-    if module not in _NUMERIC and module not in sys.stdlib_module_names:
+    if str(type(thing).__module__).partition(".")[0] not in sys.stdlib_module_names:
         return None
     try:
         with warnings_hidden():  # pickling an iterator is deprecated

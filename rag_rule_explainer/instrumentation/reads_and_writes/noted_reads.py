@@ -18,6 +18,7 @@ from ...tool_calls import ToolCall
 from ..comparable import comparable_value
 from .environment_reads import CallVariables
 from .file_reads import CallFiles, RunFiles
+from .outside_reads import CallsOutside
 from .store_writes import StorePlace, StoreWrite, StoreWrites
 
 ReadPath: TypeAlias = tuple[Hashable, ...]
@@ -49,6 +50,8 @@ class NotedReads:
     """The environment variables that it uses."""
     writes_stream: bool = False
     """True if it has written to a stream that code outside of it reads."""
+    outside: CallsOutside = field(default_factory=CallsOutside)
+    """What it uses outside of this process."""
     stores: StoreWrites = field(default_factory=StoreWrites)
     """The writes of its run to stores."""
     in_stores: dict[ReadPath, StoreRead] = field(default_factory=dict[ReadPath, StoreRead])

@@ -1,9 +1,12 @@
 """This module defines the values that the code of a tool reaches."""
 
+from collections import deque
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 Holder: TypeAlias = Hashable
+DATA = (dict, list, set, frozenset, tuple, deque, bytearray, str, bytes, int, float, bool, type(None))
+"""The types of data."""
 _OF_FILES = ("the file",)
 
 
@@ -12,13 +15,15 @@ class Reached(NamedTuple):
     it; ``holders``: identify the variable, and the object itself if it may change; ``is_read``: True if
     the code may read it; ``is_coarse``: True for a file, and for an object of a library, of which it may
     read any part, and for an attribute that no code names, of an object that it hands on. ``parts``: what
-    ``inner_parts`` returns for it."""
+    ``inner_parts`` returns for it; ``identity``: the id of an object of the user's, or of a class, whose
+    content is looked at apart; 0 for any other value."""
 
     content: Any
     holders: tuple[Holder, ...]
     is_read: bool
     is_coarse: bool = False
     parts: Mapping[int, Any] = {}
+    identity: int = 0
 
     @property
     def files(self) -> set[tuple[str, str]]:

@@ -9,41 +9,40 @@ import sys
 from collections import deque
 from collections.abc import Collection, Mapping
 from contextvars import ContextVar
+from enum import Enum
 from functools import partial
 from io import BytesIO, StringIO
+from operator import attrgetter
 from pathlib import Path, PurePath
 from sqlite3 import Connection
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, cast
 
 from ...probing.whose import is_named_as_ours, is_users
 from ..comparable import comparable_library_value, comparable_value
 from ..copies.guarded_code import own_code
 from ..isolation.unheard import unheard_by_hook
-from ..rewinding.values import held_by
+from .attributes_read import attributes_read, held_in
 from .changed_in_place import has_value, is_data_record
 from .file_reads import KnownFiles
 from .inner_parts import inner_parts
 from .library_data import cached_values, viewed
 from .noted_reads import ReadPath
-from .reached import Holder, Reached, file_holder
+from .reached import DATA, Holder, Reached, file_holder
 from .read_names import ANY_VARIABLE, METHODS_THAT_ADD, CodeNames, NamedVariable, names_in_code
 from .written_paths import NEW_PATH, path_content
 
 _DEEPEST = 10
 _MOST = 2_000
 """The largest number of objects that are looked at."""
-_DATA = (dict, list, set, frozenset, tuple, deque, bytearray, str, bytes, int, float, bool, type(None))
 _MUTABLE = (dict, list, set, deque, bytearray, Connection, StringIO, BytesIO)
-_CALLED = frozenset(
-    {
-        *("__call__", "__getitem__", "__contains__", "__len__", "__iter__", "__next__", "__bool__"),
-        *("__enter__", "__getattr__", "__aiter__", "__anext__", "__aenter__"),
-    }
-)
-"""The special methods that code may call without their names."""
 _WORK = frozenset({"_run", "_arun", "call", "acall", "__call__"})
 """The methods by which frameworks run a tool."""
+_FOLLOWED: tuple[type, ...] = (
+    *(FunctionType, MethodType, BuiltinFunctionType, ModuleType, ContextVar, partial, attrgetter),
+    *(staticmethod, classmethod, property),
+)
+"""The types of what is no value of its own, and leads to code or to a value."""
 _BUFFERS = (StringIO, BytesIO)
 _ASKING = frozenset({"exists", "lexists", "is_file", "isfile", "is_dir", "isdir", "access"}) | {
     *("stat", "lstat", "getsize", "getmtime")
@@ -101,7 +100,7 @@ class _Walk:
         for kind in kinds:
             for name in _WORK & vars(kind).keys():
                 self._visit(vars(kind)[name], (name,), (), is_read=True)
-        for name, each in _held(tool).items():
+        for name, each in held_in(tool).items():
             if callable(each):
                 self._visit(each, (name,), ((id(tool), name),), is_read=True)
         if kinds:
@@ -109,13 +108,18 @@ class _Walk:
 
     def _visit(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:
         value = viewed(value)
+        if type(value) not in _FOLLOWED:
+            self._note_any(value, path, holders, is_read=is_read)
         if _is_data(value) and not is_users(type(value).__module__):
-            self._note(value, path, holders, is_read=is_read)
             return
         if (id(value), is_read) in self._seen or len(self._seen) > _MOST or len(path) > _DEEPEST:
             return
         self._seen.add((id(value), is_read))
         self.kept.append(value)
+        self._follow(value, path, is_read=is_read)
+
+    def _follow(self, value: Any, path: ReadPath, *, is_read: bool) -> None:
+        """Goes through what a value leads to."""
         if isinstance(value, FunctionType):
             self._function(value, path)
         elif isinstance(value, (staticmethod, classmethod, property)):
@@ -129,6 +133,10 @@ class _Walk:
         elif isinstance(value, BuiltinFunctionType) and not isinstance(value.__self__, ModuleType):
             is_read = value.__name__ not in METHODS_THAT_ADD
             self._visit(value.__self__, (*path, "self"), (), is_read=is_read)
+        elif isinstance(value, attrgetter):
+            _, args = value.__reduce__()[:2]
+            read = frozenset(part for each in args for part in str(each).split("."))
+            self.names |= CodeNames(read, read)
         elif isinstance(value, partial):
             call = cast("partial[Any]", value)
             for place, each in enumerate((call.func, *call.args, *call.keywords.values())):
@@ -137,14 +145,26 @@ class _Walk:
             variable = cast("ContextVar[Any]", value)
             self._note(variable.get(None), path, (id(variable),), is_read=is_read)
         else:
-            self._object(value, path, holders, is_read=is_read)
+            self._object(value, path, is_read=is_read)
 
-    def _object(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:
-        is_own = is_users(
-            str(value.__name__ if isinstance(value, ModuleType) else type(value).__module__)
-        )
-        if isinstance(value, type):
-            is_own = is_users(str(cast("type[Any]", value).__module__))
+    def _note_any(
+        self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool
+    ) -> None:
+        """Notes what a variable holds, whatever it is."""
+        is_record = is_data_record(value) and not hasattr(value, "invoke")
+        is_own = is_users(str((value if isinstance(value, type) else type(value)).__module__))
+        if is_own and not _is_data(value):
+            self._note_which(value, path, holders, is_read=is_read)
+        elif is_record or isinstance(value, (*DATA, PurePath, Connection, *_BUFFERS)):
+            self._note(value, path, holders, is_read=is_read)
+        else:
+            content = comparable_library_value(value)
+            if content is not None:
+                self._add(value, path, (*holders, id(value)), content, is_read=is_read)
+
+    def _object(self, value: Any, path: ReadPath, *, is_read: bool) -> None:
+        kind: Any = value if isinstance(value, (type, ModuleType)) else type(value)
+        is_own = is_users(str(kind.__name__ if isinstance(value, ModuleType) else kind.__module__))
         wrapped = getattr(value, "__wrapped__", None)
         if isinstance(wrapped, FunctionType):
             self._visit(wrapped, path, (), is_read=True)
@@ -153,27 +173,22 @@ class _Walk:
                     self._visit(each, (*path, "the cache", place), (), is_read=is_read)
         elif is_own or (is_data_record(value) and not hasattr(value, "invoke")):
             self._attributes(value, path)
-        if is_own and not _is_data(value):
+
+    def _note_which(
+        self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool
+    ) -> None:
+        """Notes which object of the user's a variable holds. What it holds itself is noted apart."""
+        if not holders or isinstance(value, ModuleType):
             return
-        if isinstance(value, (*_DATA, PurePath, Connection, *_BUFFERS)) or (
-            is_data_record(value) and not hasattr(value, "invoke")
-        ):
-            self._note(value, path, holders, is_read=is_read)
-            return
-        content = comparable_library_value(value)
-        if content is not None:
-            self._add(value, path, (*holders, id(value)), content, is_read=is_read)
+        kind = cast("type[Any]", value if isinstance(value, type) else type(value))
+        named = f"{kind.__module__}.{kind.__qualname__}"
+        content = ("the object", named, value.name if isinstance(value, Enum) else "")
+        self.values[path] = Reached(content, holders, is_read, identity=id(value))
 
     def _function(self, function: FunctionType, path: ReadPath) -> None:
         module, wrapped = str(function.__globals__.get("__name__")), vars(function).get("__wrapped__")
         if not is_users(module) or is_named_as_ours(module):
-            # What this package or a framework puts around a function may differ from run to run.
-            if wrapped is not None:
-                self._visit(wrapped, path, (), is_read=True)
-            # A function of a framework may enclose one of the user's.
-            for each in function.__closure__ or ():
-                if has_value(each) and isinstance(each.cell_contents, (FunctionType, MethodType)):
-                    self._visit(each.cell_contents, (*path, "inner"), (), is_read=True)
+            self._function_of_library(function, path)
             return
         code = own_code(function)
         names = names_in_code(code)
@@ -191,6 +206,20 @@ class _Walk:
         defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
         for place, each in enumerate((*defaults, wrapped)):
             self._visit(each, (*where, place), (), is_read=True)
+
+    def _function_of_library(self, function: FunctionType, path: ReadPath) -> None:
+        """Goes through the user's functions behind one of a library."""
+        wrapped = vars(function).get("__wrapped__")
+        # What this package or a framework puts around a function may differ from run to run.
+        if wrapped is not None:
+            self._visit(wrapped, path, (), is_read=True)
+        # A function of a framework may enclose one of the user's.
+        for each in function.__closure__ or ():
+            if has_value(each) and isinstance(each.cell_contents, (FunctionType, MethodType)):
+                self._visit(each.cell_contents, (*path, "inner"), (), is_read=True)
+        for name, each in vars(function).copy().items():
+            if isinstance(each, MappingProxyType):  # the functions of functools.singledispatch
+                self._visit(each, (*path, name), (), is_read=True)
 
     def _by_texts(self, function: FunctionType, names: CodeNames) -> None:
         """Goes through what a function reaches by the texts in its code."""
@@ -220,24 +249,10 @@ class _Walk:
             self._note(os.environ[name], ("os.environ", name), (("os.environ", name),), is_read=True)
 
     def _attributes(self, value: Any, path: ReadPath) -> None:
-        is_whole = not isinstance(value, ModuleType) and not self.known.whole.isdisjoint(path)
-        for name, each in _held(value).items():
-            if is_whole and name not in self.known.named:
-                self._handed_on.add((*path, name))
-            if is_whole or name in self.known.named:
-                read, holder = is_whole or name in self.known.read, ((id(value), name),)
-                self._visit(each, (*path, name), holder, is_read=read)
-        if isinstance(value, ModuleType):
-            return
-        kind: Any = value if isinstance(value, type) else type(value)
-        owners: tuple[type, ...] = kind.__mro__
-        for owner in owners:
-            if not is_users(str(owner.__module__)):
-                continue
-            for name, each in vars(owner).copy().items():
-                if name in _CALLED or (name in self.known.named and not name.startswith("__")):
-                    read, holder = name in self.known.read, ((id(owner), name),)
-                    self._visit(each, (*path, name), holder, is_read=read)
+        for each in attributes_read(value, path, self.known):
+            if each.is_handed_on:
+                self._handed_on.add((*path, each.name))
+            self._visit(each.value, (*path, each.name), (each.holder,), is_read=each.is_read)
 
     def _note(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:
         if path in self.values and self.values[path].is_read:
@@ -250,7 +265,9 @@ class _Walk:
         self, value: Any, path: ReadPath, holders: tuple[Holder, ...], content: Any, *, is_read: bool
     ) -> None:
         own: tuple[Holder, ...] = (id(value),) if _is_mutable(value) else ()
-        is_path = isinstance(value, PurePath) or (isinstance(value, str) and content != (str, value))
+        is_path = isinstance(value, PurePath) or (
+            isinstance(value, str) and content != (type(value), value)
+        )
         if is_path:
             own = (file_holder(os.path.abspath(value)),)  # noqa: PTH100 -- links stay as they are
         self.kept.append(value)
@@ -262,14 +279,8 @@ class _Walk:
 
 
 def _is_data(value: object) -> bool:
-    return isinstance(value, _DATA)
+    return isinstance(value, DATA)
 
 
 def _is_mutable(value: object) -> bool:
     return isinstance(value, _MUTABLE)
-
-
-def _held(value: Any) -> Mapping[str, Any]:
-    if isinstance(value, (type, ModuleType)):
-        return vars(value).copy() if isinstance(value, ModuleType) else {}
-    return held_by(value) or {**getattr(value, "__dict__", {})}

@@ -15,12 +15,14 @@ METHODS_THAT_ADD = ADDING | {"write", "writelines", "put", "put_nowait", "set", 
 _OF_TEXTS = frozenset(
     {
         *("globals", "vars", "locals", "getattr", "attrgetter", "__dict__", "__getattribute__"),
-        *("modules", "import_module", "__import__", "eval", "exec"),
+        *("modules", "import_module", "__import__", "eval", "exec", "setattr", "delattr"),
     }
 )
 """The names by which code reads variables whose names are texts."""
 _OF_ANY = frozenset({"globals", "vars", "__dict__", "eval", "exec"})
 """Code that uses one of these names may read any variable of a module."""
+_OF_ATTRIBUTES = frozenset({"getattr", "setattr", "delattr", "attrgetter", "__getattribute__"})
+_CALLS = ("PRECALL", "CALL", "CALL_FUNCTION", "CALL_METHOD", "CALL_KW", "KW_NAMES")
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb"})
 _LONGEST = 1_000
 """The largest length of a text that may be a name or a path."""
@@ -43,7 +45,8 @@ class CodeNames(NamedTuple):
     ``whole``: those that it uses otherwise than by an attribute, as in ``f"{session}"`` or
     ``asdict(session)``, so that it may read all of the object. ``texts``: the texts in the code;
     ``environment``: the environment variables that it reads; ``is_any``: True if it may read any variable
-    of a module."""
+    of a module; ``is_computed``: True if it may read any attribute of an object, as its name is no text
+    in the code."""
 
     named: frozenset[str] = frozenset()
     read: frozenset[str] = frozenset()
@@ -51,6 +54,7 @@ class CodeNames(NamedTuple):
     texts: frozenset[str] = frozenset()
     environment: frozenset[NamedVariable] = frozenset()
     is_any: bool = False
+    is_computed: bool = False
 
     def __or__(self, other: "CodeNames") -> "CodeNames":
         return CodeNames(
@@ -60,6 +64,7 @@ class CodeNames(NamedTuple):
             self.texts | other.texts,
             self.environment | other.environment,
             self.is_any or other.is_any,
+            self.is_computed or other.is_computed,
         )
 
 
@@ -80,7 +85,8 @@ def names_in_code(code: CodeType) -> CodeNames:
     environment = frozenset(_environment_in(steps))
     is_any = any(_is_any(steps, place) for place, step in enumerate(steps) if step.argval in _OF_ANY)
     texts, whole = frozenset(texts), frozenset(whole)
-    found = CodeNames(frozenset(named), frozenset(read), whole, texts, environment, is_any)
+    is_computed = any(_is_computed(steps, place) for place in range(len(steps)))
+    found = CodeNames(frozenset(named), frozenset(read), whole, texts, environment, is_any, is_computed)
     for each in _inner(code):
         found |= names_in_code(each)
     return found
@@ -92,6 +98,18 @@ def _is_any(steps: Sequence[dis.Instruction], place: int) -> bool:
     if steps[place].argval not in ("globals", "__dict__"):
         return not any(isinstance(each.argval, str) and each.opname == "LOAD_CONST" for each in steps)
     return following is None or not _is_text(following)
+
+
+def _is_computed(steps: Sequence[dis.Instruction], place: int) -> bool:
+    """Returns True iff an instruction loads a function that gets an attribute by a name that is no text
+    in the code."""
+    if steps[place].argval not in _OF_ATTRIBUTES or steps[place].opname not in _OF_NAMES:
+        return False
+    rest = steps[place + 1 :]
+    called = next((number for number, each in enumerate(rest) if each.opname in _CALLS), 0)
+    # Before the call, there is the name, or the name and one more value.
+    *name, last = rest[max(called - 2, 0) : max(called, 1)]
+    return not (_is_text(last) or (last.opname.startswith("LOAD") and any(map(_is_text, name))))
 
 
 def _key_after(steps: Sequence[dis.Instruction], place: int) -> dis.Instruction | None:

@@ -6,6 +6,7 @@ from ..comparable import Opaque, Unreadable
 from .file_reads import CallFiles
 from .inner_parts import changed_parts, keys_of_objects
 from .noted_reads import ReadPath
+from .outside_reads import is_outside, outside_said
 from .reached import Holder, Reached, file_holder
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
@@ -25,6 +26,8 @@ def paths_of(
 def path_said(path: ReadPath) -> str:
     """Returns the path in words, for messages."""
     first, last = path[0], f"{str(path[-1])!r}"
+    if is_outside(tuple(map(str, path))):
+        return outside_said(path)
     if first == "the file":
         return f"the file {last}"
     if str(path[-1]) == "":
@@ -45,7 +48,8 @@ def changed_holders(before: Reached, after: Reached) -> Collection[Holder]:
     no change."""
     is_made_late = before.content in (None, (type(None), None)) and isinstance(after.content, Opaque)
     is_unknown = isinstance(before.content, Unreadable) and isinstance(after.content, Unreadable)
-    is_changed = not is_made_late and not is_unknown and before.content != after.content
+    is_other = before.content != after.content or before.identity != after.identity
+    is_changed = not is_made_late and not is_unknown and is_other
     if not is_changed:
         return ()
     holders = (*before.holders, *after.holders)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from ..comparable import are_same
 from ..isolation.unheard import unheard_by_hook
 from .file_reads import KnownFiles, RunFiles
-from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath
+from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath, StoreRead
+from .outside_reads import PROGRAMS, is_outside
 from .reached import Reached
 from .reached_state import reached_state, reached_variables
 from .read_paths import files_of, path_said, paths_of
@@ -85,6 +86,7 @@ class ToolInputs:
         used = inputs.reads.files
         before, now = files_of(used, used.before), files_of(used, used.read_now(self._known()))
         variables = self._of_variables(inputs.reads, self._known())
+        self._note_outside(inputs)
         with self._guard:
             self._calls[write.at] = inputs
             self._made.append(
@@ -95,6 +97,13 @@ class ToolInputs:
         pairs = (*paths_of(inputs.state, after), *paths_of(before, now), *paths_of(*variables))
         for _, (one, other) in pairs:
             self._variables.end(one, other, write)
+
+    def _note_outside(self, inputs: CallInputs) -> None:
+        """Records what a call used outside of this process, as reads of stores, and writes to them."""
+        for place, writes in inputs.reads.outside.places(inputs.tool):
+            inputs.reads.in_stores.setdefault(place, StoreRead(place, []))
+            if writes:
+                inputs.reads.wrote.add(place)
 
     def _known(self, files: RunFiles | None = None, running: Collection[str] | None = None) -> KnownFiles:
         return KnownFiles(self._files, files or self._files, self.begun, running)
@@ -170,13 +179,16 @@ class ToolInputs:
     @property
     def writes(self) -> set[ToolWrite]:
         """Returns the calls that changed a variable or a file, or wrote to a store."""
-        return {*self.written_to_stores, *self._variables.writes}
+        with self._guard:
+            stored = list(self._stored.values())
+        return {*self._variables.writes, *(write for made in stored for write in made)}
 
     @property
     def written_to_stores(self) -> set[ToolWrite]:
-        """Returns the calls that wrote to a store."""
+        """Returns the calls that wrote to a store of a framework."""
         with self._guard:
-            return {write for made in self._stored.values() for write in made}
+            stored = [made for place, made in self._stored.items() if not is_outside(place)]
+        return {write for made in stored for write in made}
 
     def _written_in_store(self, path: ReadPath, reads: NotedReads) -> Collection[ToolWrite]:
         """Returns the calls of tools that wrote to a store where this was read."""
@@ -187,7 +199,8 @@ class ToolInputs:
         """Returns the calls of tools that wrote to a store what a read at a place may find."""
         with self._guard:
             stored = [made for known, made in self._stored.items() if are_related(known, place)]
-        return {write for made in stored for write in made}
+        files = self._variables.written_files if place == PROGRAMS else ()
+        return {*files, *(write for made in stored for write in made)}
 
     def written_in(self, path: str) -> set[ToolWrite]:
         """Returns the calls of tools that wrote to a file, or to one in a folder. ``path``: that of the

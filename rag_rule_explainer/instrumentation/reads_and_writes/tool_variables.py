@@ -96,6 +96,13 @@ class ToolVariables:
         with self._guard:
             return ChangedVariables(self._known.copy()).writes
 
+    @property
+    def written_files(self) -> set[ToolWrite]:
+        """Returns the calls that changed a file."""
+        with self._guard:
+            known = [one.writes for each, one in self._known.items() if paths_in(each)]
+        return {write for writes in known for write in writes}
+
     def written_in(self, path: str) -> set[ToolWrite]:
         """Returns the calls of tools that wrote to a file, or to one in a folder. ``path``: that of the
         file or the folder, whose name may be another one if it is temporary."""
