@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..rewinding.values import DICT
 from ..services.calls import ServiceCall
 from .store_writes import StorePlace
 
@@ -64,4 +65,4 @@ def _is_of_mcp(tool: Any) -> bool:
 def _only_reads(tool: Any) -> bool:
     """Returns True iff the server says that the tool changes nothing."""
     said: Any = getattr(tool, "metadata", None)
-    return isinstance(said, dict) and said.get("readOnlyHint") is True
+    return isinstance(said, DICT) and said.get("readOnlyHint") is True
