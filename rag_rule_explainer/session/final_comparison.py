@@ -47,7 +47,8 @@ FAILED_REWOUND = (
 
 class _Repeated(NamedTuple):
     """A ``_Repeated`` says how a replay was repeated. ``limit``: the limit that is reached, so that no
-    more replays can be made; ``error``: why the replay has no answer. Both may be empty."""
+    more replays can be made; ``error``: why the replay has no answer, or none with a verdict. Both may be
+    empty."""
 
     limit: str = ""
     error: str = ""
@@ -171,7 +172,19 @@ class FinalComparison:
             return _Repeated(limit=str(limit))
         if reply.cause is not None:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
-        return _Repeated(error="" if reply.answer is not None else shortened(reply.error or "", 200))
+        why = reply.error if reply.answer is None else self._not_judged(key, arrangement, reply.answer)
+        return _Repeated(error=shortened(why, 200))
+
+    def _not_judged(self, key: ArrangementKey, arrangement: Arrangement, answer: Answer) -> str:
+        """Returns why this answer gets no verdict, although a search has one on the same sources, as
+        where the replay was ended at a tool call; empty if there is no such search."""
+        case = self.prober.case(arrangement, answer)
+        for tracked in self.tracked_searches:
+            judgement = tracked.judging.known(case)
+            was = tracked.search.verdicts.get(key, Verdict.UNKNOWN)
+            if judgement is not None and judgement.verdict is Verdict.UNKNOWN is not was:
+                return judgement.reason or "no verdict"
+        return ""
 
     async def _judged_otherwise(
         self, key: ArrangementKey, arrangement: Arrangement, answer: Answer
