@@ -24,6 +24,10 @@ _READ_OUTSIDE = (
     "replay runs: it reads {what} (safe_tools={names} lets such tools run again; name them if that does "
     "no harm)"
 )
+SAME_TEXT = (
+    "the replay was ended, as the tool {name!r}, which the baseline did not call so, returned the text "
+    "of {source!r}, which is omitted: it is not known whether that is the same source"
+)
 _RUNS_AGAIN = "safe_tools={names} lets the tool run again; name it if it only reads"
 _RUN_AGAIN = (
     "which a tool wrote; safe_tools={names} lets these tools run again; name them if that does no harm"

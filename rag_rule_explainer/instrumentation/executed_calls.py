@@ -77,6 +77,11 @@ class Omits(Protocol):
         """Returns a result of ``tool`` that the baseline did not have, without the omitted sources."""
         ...
 
+    def holds_others(self, result: Any, tool: str) -> str:
+        """Returns the id of an omitted source of another tool whose text is a part of a result of
+        ``tool``; empty if there is none."""
+        ...
+
 
 class ResultSources(Protocol):
     """A ``ResultSources`` holds the sources that are results of tools."""

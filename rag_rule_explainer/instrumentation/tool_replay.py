@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from ..probing.whose import is_named_as_ours
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
-from .ended_replays import NEW_CALL, missing_input, new_call, other_input, read_outside
+from .ended_replays import NEW_CALL, SAME_TEXT, missing_input, new_call, other_input, read_outside
 from .executed_calls import Omits, ToolOutcome
 from .forked_children import ForkedChildren
 from .made_tools import MadeTools
@@ -198,6 +198,9 @@ class ToolReplay:
             place = places.pop(0) if places else None
         if self.omitting is None:
             return result
+        if other := self.omitting.holds_others(result, tool) if place is None else "":
+            self.cut = self.cut or SAME_TEXT.format(name=tool, source=other)
+            self.check()
         if place is None:
             return self.omitting.new(result, tool)
         return self.omitting.again(key, place, result, tool)

@@ -2,6 +2,9 @@
 
 from contextvars import ContextVar
 
+TOOL_NAME = "rag_rule_tool"
+"""The attribute in which a function that ``@tool`` returns has the name of the tool."""
+
 tools_in_use: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools", default=())
 """The names of the tools that run, the outermost first."""
 call_in_use: ContextVar[int] = ContextVar("rag_rule_current_call", default=0)

@@ -34,6 +34,7 @@ from .class_part import CLASS
 from .companies import is_of_own, is_own
 from .left_alone import APART, OF_THREADS, is_connection, keeps_users_attributes, value_in
 from .library_objects import is_a_mock
+from .marked import behind_mark
 from .named import held_in, looked_up_in, modules_of, named_by, own_of_loggers, visible_to
 from .owners import Node, Owner, bound_to, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import parts_of
@@ -258,7 +259,10 @@ class Reachable:
         if type(value) in SIMPLE:  # a fast path for most values
             self._add_simple(value, name, holder)
             return
-        value = bound_to(value)
+        value, tool = behind_mark(bound_to(value))
+        if tool is not None and self._tools is not None and tool not in self._tools:
+            self._resting.append((value, name, holder))
+            value = ABSENT
         if id(value) in self._seen or value is ABSENT or is_all_plain(value):
             return
         if not is_a_mock(value) and self._is_left_out(value, name, holder):

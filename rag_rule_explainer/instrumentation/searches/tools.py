@@ -12,7 +12,7 @@ from ...allowed import checked_function
 from ...errors import InvalidInput
 from ..late_calls import in_its_run, late_use
 from ..reads_and_writes.noted_reads import GivenToTool
-from ..requests.tools_in_use import tools_in_use
+from ..requests.tools_in_use import TOOL_NAME, tools_in_use
 from ..run_context import participation, using_tool
 from ..tool_replay import UsedTool
 
@@ -69,6 +69,7 @@ def _marked(function: Any, name: str) -> Any:
     held = ref(function if by_itself else recorded)
     marked = Marked(name, held if by_itself else partial(_wrapped_in, held))
     marked_tools[function if by_itself else recorded] = marked
+    vars(recorded)[TOOL_NAME] = name
     run = participation()
     if run is not None:
         if run.guards is not None:

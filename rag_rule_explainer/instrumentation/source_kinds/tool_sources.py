@@ -11,6 +11,7 @@ from ...sources import Source
 from ...tool_calls import ToolCall
 from ..executed_calls import NotedResult, ToolOutcome
 from ..recording.serving import SOURCE_KIND
+from ..requests.carrying import is_too_short
 from ..requests.volatile import Steady
 from ..result_field import FieldDoubt
 from .cut_parts import cut_parts_in
@@ -148,14 +149,16 @@ class ToolSources:
         self, result: Any, tool: str, kept: Collection[str], doubt: FieldDoubt, own: Collection[str] = ()
     ) -> tuple[Any, tuple[str, ...]]:
         """Returns two values for the result of a call that the baseline did not make: the result without
-        each part that has the text of an omitted source, and the ids of the retained sources in it. If a
-        part has the text of several sources, it is removed only if all of them are omitted. ``own``: the
-        ids of the sources of the call; if any of them have the text of a part, no others count."""
+        each part that has the text of an omitted source of the same tool, and the ids of the retained
+        sources in it. If a part has the text of several sources, it is removed only if all of them are
+        omitted. ``own``: the ids of the sources of the call; if any of them have the text of a part, no
+        others count."""
         whole = with_constants(self.content_of(result), tool, self.steady)
         parts = parts_of_result(whole.content)
         if parts is None:
             return result, ()
-        named = [[each.id for each in self.sources if each.text == text] for text in parts.texts]
+        same = [each for each in self.sources if each.metadata.get("tool") == tool]
+        named = [[each.id for each in same if each.text == text] for text in parts.texts]
         owners = [[each for each in ids if each in own] or ids for ids in named]
         omitted = [place for place, ids in enumerate(owners) if ids and not set(ids).intersection(kept)]
         delivered = [each for ids in owners for each in ids if each in kept]
@@ -163,6 +166,16 @@ class ToolSources:
             return result, tuple(delivered)
         split = _SplitResult.of(whole, parts, ToolCall(tool), self.steady)
         return split.left(omitted, self.omit, doubt), tuple(delivered)
+
+    def held_of_others(self, result: Any, tool: str, kept: Collection[str]) -> str:
+        """Returns the id of a source of another tool that is omitted, and whose text is a part of a
+        result; empty if there is none. ``kept``: the ids of the retained sources."""
+        parts = parts_of_result(with_constants(self.content_of(result), tool, self.steady).content)
+        texts = set(parts.texts if parts is not None else ())
+        named = [each for each in self.sources if each.text in texts and not is_too_short(each.text)]
+        if any(each.id in kept or each.metadata.get("tool") == tool for each in named):
+            return ""
+        return named[0].id if named else ""
 
     def made_again(
         self, key: str, place: int, result: Any, kept: Collection[str], doubt: FieldDoubt
@@ -231,6 +244,11 @@ class Omitting:
             return self.new(result, tool)
         self.deliver(made[1], False)
         return made[0]
+
+    def holds_others(self, result: Any, tool: str) -> str:
+        """Returns the id of an omitted source of another tool whose text is a part of a result of
+        ``tool``; empty if there is none."""
+        return self.sources.held_of_others(result, tool, self.kept)
 
     def new(self, result: Any, tool: str) -> Any:
         """Returns a result of ``tool`` that the baseline did not have, without the omitted sources."""
