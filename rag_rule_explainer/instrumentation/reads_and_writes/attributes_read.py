@@ -12,6 +12,13 @@ from .read_names import CodeNames
 
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
 """The special methods that code calls by the class."""
+_OF_WHOLE = frozenset(
+    {
+        *("__repr__", "__str__", "__format__", "__eq__", "__ne__", "__hash__", "__lt__", "__le__"),
+        *("__gt__", "__ge__", "__reduce__", "__reduce_ex__", "__getstate__", "__copy__", "__deepcopy__"),
+    }
+)
+"""The special methods that code calls only where it uses an object otherwise than by an attribute."""
 _OF_PYDANTIC = ("__pydantic_extra__", "__pydantic_private__")
 """The names of attributes in which pydantic keeps further attributes."""
 _FUNCTIONS = (FunctionType, classmethod, staticmethod)
@@ -49,6 +56,8 @@ def attributes_read(value: Any, path: ReadPath, known: CodeNames) -> Iterator[At
     for owner in owners:
         for name, each in vars(owner).copy().items() if is_users(str(owner.__module__)) else ():
             is_own = name in held and not isinstance(each, property)
+            if name in _OF_WHOLE and not (is_any or is_handed_on):
+                continue
             if not is_own and _is_wanted(name, each, known, is_any=is_any, is_class=kind is value):
                 found = _named(owner, name, each, known)
                 yield found._replace(is_read=is_any or found.is_read)
