@@ -129,6 +129,10 @@ class _Walk:
             )
         elif isinstance(value, MethodType):
             self._visit(value.__func__, path, (), is_read=True)
+            if not is_users(str(value.__func__.__module__)) and is_users(type(value.__self__).__module__):
+                # A method of a library may read all of the user's object.
+                own = id(value.__self__)
+                self._note(value.__self__, (*path, "self"), (own, ("of", own)), is_read=True)
             self._visit(value.__self__, (*path, "self"), (), is_read=True)
         elif isinstance(value, BuiltinFunctionType) and not isinstance(value.__self__, ModuleType):
             is_read = value.__name__ not in METHODS_THAT_ADD

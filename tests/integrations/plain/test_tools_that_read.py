@@ -15,21 +15,25 @@ TOOLS: Any = [{"type": "function", "function": {"name": "block", "parameters": {
 SEEN: dict[str, str] = {}
 
 
-def says(body: Mapping[str, Any]) -> str | Mapping[str, Any]:
+def says(body: Mapping[str, Any], *, noting: bool = False) -> str | Mapping[str, Any]:
     calls = [one for each in body["messages"] for one in each.get("tool_calls") or ()]
     called = [each["function"]["name"] for each in calls]
     said = "\n".join(str(each["content"]) for each in body["messages"] if each["role"] == "tool")
-    wanted = next_call(called, said)
+    wanted = next_call(called, said, noting=noting)
     if not wanted:
         return "done"
     call = {"id": f"c{len(called)}", "type": "function", "function": {"name": wanted, "arguments": "{}"}}
     return {"content": None, "tool_calls": [call]}
 
 
-def run(question: str, tools: Tools, keep: Callable[[str], None]) -> str:
+def says_with_notes(body: Mapping[str, Any]) -> str | Mapping[str, Any]:
+    return says(body, noting=True)
+
+
+def run(question: str, tools: Tools, keep: Callable[[str], None], model: Any = says) -> str:
     """Runs an agent, and returns the names of the tools that it called, as JSON. ``keep``: gets what the
     tools have returned."""
-    client, called = offline_client(says), list[str]()
+    client, called = offline_client(model), list[str]()
     messages: list[Any] = [{"role": "user", "content": question}]
     while True:
         reply = client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
@@ -175,3 +179,98 @@ def test_a_tool_that_reads_what_no_source_changes_gets_its_recorded_result(make:
     assert untrue(make, explanation) == []
     assert explanation.complete
     assert not explanation.doubted
+
+
+class Case:
+    """A ``Case`` is made before the run, and each run finds what earlier ones have left in it."""
+
+    def __init__(self) -> None:
+        self.note: Case | None = None
+
+
+def agent_with_a_case(omitted: Omitted) -> Any:
+    case = Case()
+
+    @tool
+    def remember() -> str:
+        case.note = Case()
+        return cut("remember #1", "noted", omitted)
+
+    @tool
+    def policy() -> str:
+        return cut("policy #1", policy_for("4711" if case.note else ""), omitted)
+
+    tools = {**tools_with(omitted, policy), "remember": remember}
+    return lambda question: run(question, tools, ignored, says_with_notes)
+
+
+def test_what_marked_functions_that_run_again_leave_for_later_runs_is_noticed() -> None:
+    explainer = RuleExplainer(
+        agent_with_a_case(()),
+        calls_tool("block"),
+        source_kinds=["tools"],
+        safe_tools=["remember", "policy"],
+    )
+    explanation = explainer.explain("What is new?")
+
+    assert explanation.doubted
+    assert any("fidelity not checked" in each and "Case.note" in each for each in explanation.notes)
+
+
+def agent_with_a_mirror(omitted: Omitted, text: str) -> Any:
+    """Returns an agent that asks ``mirror`` where ``policy`` has no result."""
+
+    def looked_up(_: str) -> str:
+        return cut("policy #1", text, omitted)
+
+    policy, mirror = tool(lambda: looked_up(""), name="policy"), tool(lambda: text, name="mirror")
+    client = offline_client(with_a_mirror)
+
+    def ask(question: str) -> str:
+        messages, called = [{"role": "user", "content": question}], list[str]()
+        while True:
+            reply: Any = client.chat.completions.create(model="m", messages=messages)  # pyright: ignore[reportArgumentType, reportCallIssue] -- the messages are dicts
+            message = reply.choices[0].message
+            if not message.tool_calls:
+                return json.dumps(called)
+            messages.append(message.model_dump())
+            name = message.tool_calls[0].function.name
+            called.append(name)
+            result = {"policy": policy, "mirror": mirror, "block": lambda: "blocked"}[name]()
+            messages.append({"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": result})
+
+    return ask
+
+
+def with_a_mirror(body: Mapping[str, Any]) -> str | Mapping[str, Any]:
+    calls = [one for each in body["messages"] for one in each.get("tool_calls") or ()]
+    called = [each["function"]["name"] for each in calls]
+    said = "\n".join(str(each["content"]) for each in body["messages"] if each["role"] == "tool")
+    wanted = "policy" if "policy" not in called else ""
+    if called and "block" not in said and "mirror" not in called:
+        wanted = "mirror"
+    elif "block" in said and "block" not in called:
+        wanted = "block"
+    if not wanted:
+        return "done"
+    call = {"id": f"c{len(called)}", "type": "function", "function": {"name": wanted, "arguments": "{}"}}
+    return {"content": None, "tool_calls": [call]}
+
+
+@pytest.mark.parametrize("text", ["policy: block the sender", "policy: block"])
+@pytest.mark.parametrize("options", [{"safe_tools": ["mirror"]}, {"on_new_tool_call": "live"}])
+def test_a_text_of_another_tool_is_not_taken_for_the_omitted_source(
+    text: str, options: Mapping[str, Any]
+) -> None:
+    def make(omitted: Omitted) -> Any:
+        return agent_with_a_mirror(omitted, text)
+
+    explainer = RuleExplainer(
+        make(()), calls_tool("block"), source_kinds=["tools"], unexecuted_tools=["block"], **options
+    )
+    explanation = explainer.explain("What is new?")
+
+    assert untrue(make, explanation) == []
+    assert "the text of 'policy #1'" in str(explanation) or any(
+        not rule.sources for rule in explanation.rules
+    )
