@@ -16,6 +16,12 @@ from weakref import WeakValueDictionary
 from xml.etree import ElementTree
 
 import numpy as np
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.runnables import RunnableLambda
+from langchain_core.vectorstores import InMemoryVectorStore
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
 from tests.agents.reading import Omitted
 from tests.agents.reading_agents import guilty, innocent
@@ -287,6 +293,56 @@ def notes_in_a_tree(omitted: Omitted) -> Any:
         ElementTree.SubElement(tree, "note").text = text
 
     return agent_with_notes(omitted, write, lambda: ElementTree.tostring(tree, encoding="unicode"))
+
+
+@guilty
+def a_lock(omitted: Omitted) -> Any:
+    lock = threading.Lock()
+    return agent_with_notes(
+        omitted, lambda _: lock.acquire(blocking=False), lambda: NOTE if lock.locked() else ""
+    )
+
+
+@guilty
+def bytes_behind_a_view(omitted: Omitted) -> Any:
+    notes = bytearray(len(NOTE))
+    view = memoryview(notes)
+
+    def write(text: str) -> None:
+        notes[:] = text.encode()
+
+    return agent_with_notes(omitted, write, lambda: bytes(view).decode())
+
+
+@guilty
+def a_vector_store(omitted: Omitted) -> Any:
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=3))
+    return agent_with_notes(omitted, lambda text: store.add_texts([text]), lambda: str(store.store))
+
+
+@guilty
+def a_list_behind_a_runnable(omitted: Omitted) -> Any:
+    notes = list[str]()
+    read = RunnableLambda[str, str](lambda _: str(notes))
+    return agent_with_notes(omitted, notes.append, lambda: read.invoke(""))
+
+
+class Notes(TypedDict):
+    text: str
+
+
+@guilty
+def a_graph_with_a_memory(omitted: Omitted) -> Any:
+    building: Any = StateGraph(Notes)
+    building.add_node("keep", dict)
+    building.add_edge(START, "keep")
+    graph = building.compile(checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "notes"}}
+    return agent_with_notes(
+        omitted,
+        lambda text: graph.invoke({"text": text}, thread),
+        lambda: str(graph.get_state(thread).values),
+    )
 
 
 @innocent

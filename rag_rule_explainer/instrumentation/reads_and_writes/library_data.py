@@ -35,7 +35,7 @@ from typing import Any, cast
 from weakref import ReferenceType
 
 from ..copies.hidden_warnings import warnings_hidden
-from ..rewinding.values import DICT, held_by
+from ..rewinding.values import DICT, LIST, held_by
 from ..shared_state.per_class import per_class
 
 _NUMERIC = frozenset({"numpy", "pandas", "polars"})
@@ -47,12 +47,15 @@ _WORKING = (
 )
 """The methods by which an object is known that does work, such as a model, or whose reads and writes are
 noted elsewhere, such as a store of a framework. Its own state is no data."""
+_KEEPING = ("checkpointer", "chat_history", "similarity_search_by_vector", "yield_keys", "ntotal")
+"""The names by which an object is known that keeps what it is given."""
+_RUNNING = ("func", "afunc", "coroutine", "bound", "first", "middle", "last", "steps__", "nodes", "node")
+"""The names by which runnables of LangChain and graphs hold what they run."""
 _NO_DATA = (
     *(type, ModuleType, FunctionType, BuiltinFunctionType, MethodDescriptorType, BaseException),
     *(
         logging.Logger,
         logging.Handler,
-        type(threading.Lock()),
         type(threading.RLock()),
         ReferenceType,
         type(os.environ),
@@ -67,6 +70,7 @@ _OF_PARTS: Mapping[type, Callable[[Any], Iterable[Any]]] = {
     queue.SimpleQueue: lambda thing: (thing.qsize(),),
     io.IOBase: lambda thing: (thing.closed, None if thing.closed else thing.tell()),
     asyncio.Queue: lambda thing: (list(thing._queue),),
+    type(threading.Lock()): lambda thing: (thing.locked(),),
     threading.Event: lambda thing: (thing.is_set(),),
     asyncio.Event: lambda thing: (thing.is_set(),),
     threading.Semaphore: lambda thing: (thing._value,),
@@ -83,9 +87,12 @@ _CACHES = (type(lru_cache(len)),)
 
 
 def viewed(thing: Any) -> Any:
-    """Returns the dict that a view shows, and the connection of a cursor; any other object itself."""
+    """Returns the dict or the bytes that a view shows, and the connection of a cursor; any other object
+    itself."""
     if isinstance(thing, sqlite3.Cursor):
         return thing.connection
+    if isinstance(thing, memoryview):
+        return thing.obj
     if type(thing) not in _VIEWS:
         return thing
     inside: list[Any] = gc.get_referents(thing)
@@ -132,6 +139,26 @@ def library_parts(thing: Any) -> tuple[Any, ...] | None:
     if _is_of_c(type(thing)):
         return _reduced(thing)
     return tuple(part for pair in (held_by(thing) or {}).items() for part in pair) or None
+
+
+def has_memory(thing: Any) -> bool:
+    """Returns True iff an object of a library keeps what it is given, and what it holds is not known: an
+    agent with a checkpointer, an engine with a history, a store, or an index."""
+    if isinstance(thing, (type, ModuleType)):
+        return False
+    # A graph without a checkpointer, or that takes that of an outer one, has None, False or True.
+    found: Any = (getattr(thing, each, None) for each in _KEEPING)
+    return any(each is not None and not isinstance(each, bool) for each in found)
+
+
+def parts_that_run(thing: Any) -> Iterator[Any]:
+    """Yields the functions and the runnables inside a runnable of a framework."""
+    for name in _RUNNING if hasattr(thing, "invoke") else ():
+        held: Any = getattr(thing, name, None)
+        if isinstance(held, (DICT, LIST)):
+            yield from held.values() if isinstance(held, DICT) else held
+        elif held is not None:
+            yield held
 
 
 def has_work(thing: object) -> bool:

@@ -16,7 +16,8 @@ class Reached(NamedTuple):
     the code may read it; ``is_coarse``: True for a file, and for an object of a library, of which it may
     read any part, and for an attribute that no code names, of an object that it hands on. ``parts``: what
     ``inner_parts`` returns for it; ``identity``: the id of an object of the user's, or of a class, whose
-    content is looked at apart; 0 for any other value."""
+    content is looked at apart; 0 for any other value. ``has_memory``: True for an object that each use
+    may change, in a way that is not known."""
 
     content: Any
     holders: tuple[Holder, ...]
@@ -24,6 +25,7 @@ class Reached(NamedTuple):
     is_coarse: bool = False
     parts: Mapping[int, Any] = {}
     identity: int = 0
+    has_memory: bool = False
 
     @property
     def files(self) -> set[tuple[str, str]]:

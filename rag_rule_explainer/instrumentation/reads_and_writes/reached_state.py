@@ -26,7 +26,7 @@ from .attributes_read import attributes_read, held_in
 from .changed_in_place import has_value, is_data_record
 from .file_reads import KnownFiles
 from .inner_parts import inner_parts
-from .library_data import cached_values, viewed
+from .library_data import cached_values, has_memory, parts_that_run, viewed
 from .noted_reads import ReadPath
 from .reached import DATA, Holder, Reached, file_holder
 from .read_names import ANY_VARIABLE, METHODS_THAT_ADD, CodeNames, NamedVariable, names_in_code
@@ -163,7 +163,11 @@ class _Walk:
             self._note(value, path, holders, is_read=is_read)
         else:
             content = comparable_library_value(value)
-            if content is not None:
+            if has_memory(value):
+                content = ("an object with a memory", type(value).__qualname__)
+                self.kept.append(value)
+                self.values[path] = Reached(content, (("the memory", id(value)),), True, has_memory=True)
+            elif content is not None:
                 self._add(value, path, (*holders, id(value)), content, is_read=is_read)
 
     def _object(self, value: Any, path: ReadPath, *, is_read: bool) -> None:
@@ -177,6 +181,8 @@ class _Walk:
                     self._visit(each, (*path, "the cache", place), (), is_read=is_read)
         elif is_own or (is_data_record(value) and not hasattr(value, "invoke")):
             self._attributes(value, path)
+        for place, each in enumerate(parts_that_run(value)):
+            self._visit(each, (*path, "the parts", place), (), is_read=True)
 
     def _note_which(
         self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool

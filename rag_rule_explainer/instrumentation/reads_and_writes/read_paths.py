@@ -48,7 +48,7 @@ def changed_holders(before: Reached, after: Reached) -> Collection[Holder]:
     no change."""
     is_made_late = before.content in (None, (type(None), None)) and isinstance(after.content, Opaque)
     is_unknown = isinstance(before.content, Unreadable) and isinstance(after.content, Unreadable)
-    is_other = before.content != after.content or before.identity != after.identity
+    is_other = before.content != after.content or before.identity != after.identity or after.has_memory
     is_changed = not is_made_late and not is_unknown and is_other
     if not is_changed:
         return ()
