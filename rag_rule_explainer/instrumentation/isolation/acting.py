@@ -22,7 +22,7 @@ from ..requests.generated_clients import is_sent_by_client
 from ..requests.tools_in_use import call_in_use, functions_in_use, tools_in_use
 from ..run_record import Participation
 from ..services.calls import ServiceCall
-from .acts import STARTING, Doer
+from .acts import STARTS_OF_PROGRAMS, Doer
 
 _STOPPED = (
     "the replay was ended before the tool {name!r}, which runs as it retrieves, did what it did not do "
@@ -52,7 +52,7 @@ def note_event(run: Participation, event: str, given: tuple[Any, ...], frame: An
     ``frame``: the stack frame of the code. Raises ReplayEnded in a replay that must not do this."""
     is_database, is_new = event == "sqlite3.connect", event == "os.mkdir"
     what = run.acts.what(event, given)
-    if event in STARTING:
+    if event in STARTS_OF_PROGRAMS:
         _note_program(run, writes=bool(what))
     if not (what or is_database or is_new):
         return

@@ -17,7 +17,7 @@ from ..shared_state.commands import reach_of
 from ..shared_state.known_commands import WRITING
 from ..shared_state.outside import in_folder, told_path, ways_of
 
-STARTING = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn"})
+STARTS_OF_PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn"})
 """The audit events that announce the start of another program."""
 _CHANGES = {
     "os.rename": "moves",
@@ -81,7 +81,7 @@ class Acts:
         path = told_path(given[0])
         if path is None:
             return ""
-        if event in STARTING:
+        if event in STARTS_OF_PROGRAMS:
             return _of_process(event, given)
         if event == "open":
             is_written = ways_of(given[1], given[2])["writes"]

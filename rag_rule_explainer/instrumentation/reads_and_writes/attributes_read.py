@@ -38,7 +38,7 @@ class Attribute(NamedTuple):
 def attributes_read(value: Any, path: ReadPath, known: CodeNames) -> Iterator[Attribute]:
     """Yields the attributes of an object, a class or a module that code uses, and the methods of its
     class. ``path``: where the object was found; ``known``: the names in the code."""
-    held = held_in(value)
+    held = attributes_held(value)
     if isinstance(value, ModuleType):
         yield from (
             _named(value, name, each, known) for name, each in held.items() if name in known.named
@@ -63,7 +63,7 @@ def attributes_read(value: Any, path: ReadPath, known: CodeNames) -> Iterator[At
                 yield found._replace(is_read=is_any or found.is_read)
 
 
-def held_in(value: Any) -> Mapping[str, Any]:
+def attributes_held(value: Any) -> Mapping[str, Any]:
     """Returns the attributes of an object, or the variables of a module; none for a class."""
     if isinstance(value, (type, ModuleType)):
         return vars(value).copy() if isinstance(value, ModuleType) else {}

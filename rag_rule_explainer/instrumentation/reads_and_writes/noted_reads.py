@@ -51,7 +51,7 @@ class NotedReads:
     writes_stream: bool = False
     """True if it has written to a stream that code outside of it reads."""
     outside: CallsOutside = field(default_factory=CallsOutside)
-    """What it uses outside of this process."""
+    """This object holds what it uses outside of this process."""
     stores: StoreWrites = field(default_factory=StoreWrites)
     """The writes of its run to stores."""
     in_stores: dict[ReadPath, StoreRead] = field(default_factory=dict[ReadPath, StoreRead])

@@ -22,7 +22,7 @@ from ...probing.whose import is_named_as_ours, is_users
 from ..comparable import comparable_library_value, comparable_value
 from ..copies.guarded_code import own_code
 from ..isolation.unheard import unheard_by_hook
-from .attributes_read import attributes_read, held_in
+from .attributes_read import attributes_held, attributes_read
 from .changed_in_place import has_value, is_data_record
 from .file_reads import KnownFiles
 from .inner_parts import inner_parts
@@ -100,7 +100,7 @@ class _Walk:
         for kind in kinds:
             for name in _WORK & vars(kind).keys():
                 self._visit(vars(kind)[name], (name,), (), is_read=True)
-        for name, each in held_in(tool).items():
+        for name, each in attributes_held(tool).items():
             if callable(each):
                 self._visit(each, (name,), ((id(tool), name),), is_read=True)
         if kinds:
