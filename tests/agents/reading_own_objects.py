@@ -238,6 +238,10 @@ def an_extra_field(omitted: Omitted) -> Any:
     return agent_with_notes(omitted, write, lambda: getattr(account, "more", ""))
 
 
+def shown_of_a_number(_: int) -> str:
+    return NOTE
+
+
 @guilty
 def a_function_that_is_registered(omitted: Omitted) -> Any:
     @singledispatch
@@ -245,7 +249,7 @@ def a_function_that_is_registered(omitted: Omitted) -> Any:
         return ""
 
     def write(_: str) -> None:
-        shown.register(int, lambda _: NOTE)  # pyright: ignore[reportUnknownLambdaType]
+        shown.register(int, shown_of_a_number)
 
     return agent_with_notes(omitted, write, lambda: shown(1))
 

@@ -173,8 +173,8 @@ def _is_of_c(kind: type) -> bool:
 
 
 def _reduced(thing: Any) -> tuple[Any, ...] | None:
-    """Returns what pickle would keep of an object that is implemented in C; None if it can keep nothing of
-    it."""
+    """Returns what pickle would keep of an object that is implemented in C; None if it can keep
+    nothing."""
     if str(type(thing).__module__).partition(".")[0] not in sys.stdlib_module_names:
         return None
     try:
