@@ -47,7 +47,7 @@ _WORKING = (
 )
 """The methods by which an object is known that does work, such as a model, or whose reads and writes are
 noted elsewhere, such as a store of a framework. Its own state is no data."""
-_KEEPING = ("checkpointer", "chat_history", "similarity_search_by_vector", "yield_keys", "ntotal")
+_KEEPING = ("checkpointer", "chat_history", "similarity_search_by_vector", "ntotal")
 """The names by which an object is known that keeps what it is given."""
 _RUNNING = ("func", "afunc", "coroutine", "bound", "first", "middle", "last", "steps__", "nodes", "node")
 """The names by which runnables of LangChain and graphs hold what they run."""
