@@ -124,7 +124,7 @@ def shared_parts(thing: Any) -> tuple[Any, ...] | None:
 
 def library_parts(thing: Any) -> tuple[Any, ...] | None:
     """Returns the parts of an object of a library; none for a part of it that is no data, such as a
-    function, a lock or a model. None if it may hold anything else, such as a client or a file."""
+    function, a logger or a model. None if it may hold anything else, such as a client."""
     found = shared_parts(thing)
     if found is not None:
         return found

@@ -159,15 +159,15 @@ class _Walk:
         is_own = is_users(str((value if isinstance(value, type) else type(value)).__module__))
         if is_own and not _is_data(value):
             self._note_which(value, path, holders, is_read=is_read)
+        elif has_memory(value) and not is_record:
+            content = ("an object with a memory", type(value).__qualname__)
+            self.kept.append(value)
+            self.values[path] = Reached(content, (("the memory", id(value)),), True, has_memory=True)
         elif is_record or isinstance(value, (*DATA, PurePath, Connection, *_BUFFERS)):
             self._note(value, path, holders, is_read=is_read)
         else:
             content = comparable_library_value(value)
-            if has_memory(value):
-                content = ("an object with a memory", type(value).__qualname__)
-                self.kept.append(value)
-                self.values[path] = Reached(content, (("the memory", id(value)),), True, has_memory=True)
-            elif content is not None:
+            if content is not None:
                 self._add(value, path, (*holders, id(value)), content, is_read=is_read)
 
     def _object(self, value: Any, path: ReadPath, *, is_read: bool) -> None:

@@ -171,11 +171,12 @@ class ToolSources:
         """Returns the id of a source of another tool that is omitted, and whose text is a part of a
         result; empty if there is none. ``kept``: the ids of the retained sources."""
         parts = parts_of_result(with_constants(self.content_of(result), tool, self.steady).content)
-        texts = set(parts.texts if parts is not None else ())
-        named = [each for each in self.sources if each.text in texts and not is_too_short(each.text)]
-        if any(each.id in kept or each.metadata.get("tool") == tool for each in named):
-            return ""
-        return named[0].id if named else ""
+        for text in parts.texts if parts is not None else ():
+            named = [each for each in self.sources if each.text == text and not is_too_short(text)]
+            is_known = any(each.id in kept or each.metadata.get("tool") == tool for each in named)
+            if named and not is_known:
+                return named[0].id
+        return ""
 
     def made_again(
         self, key: str, place: int, result: Any, kept: Collection[str], doubt: FieldDoubt
