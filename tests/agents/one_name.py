@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from mmap import mmap
 from typing import Any, Literal
 
 import langchain_rag_rule_explainer
@@ -45,7 +46,7 @@ INBOX, ORDER, NOTHING = [TEXTS["a"], TEXTS["b"]], TEXTS["d"], TEXTS["c"]
 SECOND_MAIL, FOUND = "search_inbox #1, item 2", "look #1"
 ONLY = "Only look, and do nothing."
 KNOWN: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
-"""The text of each bare object. Code of all ways reaches it, so a test begins with an empty one."""
+"""The text of each registered object. A test begins with an empty one."""
 
 
 class Client:
@@ -98,14 +99,20 @@ def of_pattern(text: str) -> Callable[[], str]:
     return lambda: ORDER if pattern.match(ORDER) else NOTHING
 
 
-def of_bare(text: str) -> Callable[[], str]:
-    client = Bare()
-    KNOWN[client] = text
-    return lambda: KNOWN[client]
+def of_memory(text: str) -> Callable[[], str]:
+    client = mmap(-1, len(text))
+    client.write(text.encode())
+    return lambda: client[:].decode()
 
 
 def of_part(text: str) -> Callable[[], str]:
     return partial(of_client(text))
+
+
+def of_registered(text: str) -> Callable[[], str]:
+    client = Bare()
+    KNOWN[client] = text
+    return lambda: KNOWN[client]
 
 
 WAYS: Mapping[str, Callable[[str], Callable[[], str]]] = {
@@ -115,16 +122,19 @@ WAYS: Mapping[str, Callable[[str], Callable[[], str]]] = {
     "filled list": of_filled_list,
     "class": of_class,
     "pattern": of_pattern,
-    "bare object": of_bare,
+    "memory": of_memory,
     "partial": of_part,
 }
+REGISTERED = "registered object"
+"""This way makes tools that read their text in a register of the module, which each run adds to."""
 COMPARABLE = {"client", "list", "filled list", "class", "partial"}
 """These ways make tools that hold only comparable objects: tools whose parts are equal do the same."""
 
 
 def functions_of(way: str, kind: str, ran: list[str]) -> list[Callable[..., Any]]:
     """The tools of a clerk of this kind, which note that they ran."""
-    found = WAYS[way](ORDER if kind == "first" else NOTHING)
+    of_text = of_registered if way == REGISTERED else WAYS[way]
+    found = of_text(ORDER if kind == "first" else NOTHING)
 
     def look() -> str:
         """Looks."""

@@ -15,6 +15,7 @@ from tests.agents.one_name import (
     COMPARABLE,
     FOUND,
     KNOWN,
+    REGISTERED,
     SECOND_MAIL,
     WAYS,
     Making,
@@ -22,6 +23,7 @@ from tests.agents.one_name import (
     pays,
 )
 from tests.integrations.known import omission, retention, sets
+from tests.representing import some
 
 pytestmark = [pytest.mark.waits, pytest.mark.filterwarnings("ignore")]
 RAN = ["search_inbox", "look", "pay"]
@@ -98,6 +100,16 @@ class TestToolsOfOneName:
         assert not wrong(explanation)
         assert retention(explanation) == sets([SECOND_MAIL, FOUND])
         assert omission(explanation) == sets([SECOND_MAIL], [FOUND])
-        # Runs that make a bare object write its text into a register of the module, which is state.
-        is_sure = when == "once" or way in COMPARABLE or (when == "early" and way != "bare object")
+        is_sure = when != "late" or way in COMPARABLE
         assert all(each.proved is is_sure for each in explanation.rules)
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("agent", some(AGENTS, len(AGENTS)))
+def test_tools_that_read_a_register_which_each_run_adds_to_prove_nothing(agent: str, two: bool) -> None:
+    explanation = explained(Making(REGISTERED, "early", two=two), agent)
+    assert not wrong(explanation)
+    assert not any(each.proved for each in explanation.rules)
+    reasons = [each.reason for probe in explanation.probes for each in probe.verdicts.values()]
+    assert any("look() reads 'KNOWN' of tests.agents.one_name" in each for each in reasons)
+    assert "writes KNOWN[client], where the next run finds it" in explanation.warnings[0]

@@ -1,14 +1,17 @@
 """This module finds the attributes of an object that code may read."""
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property, partialmethod
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from ...probing.whose import is_users
+from ..copies.guarded_code import own_code
 from ..rewinding.values import held_by
 from .noted_reads import ReadPath
 from .reached import DATA, Holder
-from .read_names import CodeNames
+from .read_names import WHOLE, CodeNames, names_in_code
 
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
 """The special methods that code calls by the class."""
@@ -44,21 +47,22 @@ def attributes_read(value: Any, path: ReadPath, known: CodeNames) -> Iterator[At
             _named(value, name, each, known) for name, each in held.items() if name in known.named
         )
         return
-    is_any, is_handed_on = _is_any_read(value, known), not known.whole.isdisjoint(path)
+    of_own = _of_own_methods(value, known)
+    is_any = _is_any_read(value, path, known, of_own)
+    is_handed_on = WHOLE in of_own or not known.whole.isdisjoint(path)
     for name, each in held.items():
         if is_any or name in known.named:
             found = _named(value, name, each, known)
             yield found._replace(is_read=is_any or is_handed_on or found.is_read)
         elif is_handed_on:
             yield Attribute(name, each, (id(value), name), is_read=True, is_handed_on=True)
-    kind: Any = value if isinstance(value, type) else type(value)
-    owners: tuple[type, ...] = kind.__mro__
-    for owner in owners:
+    is_class = isinstance(value, type)
+    for owner in _owners(value):
         for name, each in vars(owner).copy().items() if is_users(str(owner.__module__)) else ():
             is_own = name in held and not isinstance(each, property)
             if name in _OF_WHOLE and not (is_any or is_handed_on):
                 continue
-            if not is_own and _is_wanted(name, each, known, is_any=is_any, is_class=kind is value):
+            if not is_own and _is_wanted(name, each, known, is_any=is_any, is_class=is_class):
                 found = _named(owner, name, each, known)
                 yield found._replace(is_read=is_any or found.is_read)
 
@@ -85,13 +89,42 @@ def _is_wanted(name: str, value: object, known: CodeNames, *, is_any: bool, is_c
     return name in known.named or (is_any and isinstance(value, DATA))
 
 
-def _is_any_read(value: Any, known: CodeNames) -> bool:
+def _is_any_read(value: Any, path: ReadPath, known: CodeNames, of_own: Collection[str]) -> bool:
     """Returns True iff code may read any attribute of an object: it takes attributes by computed names,
-    or calls a method that a library defines for the object's class."""
+    or calls a method that a library defines for the object's class. ``of_own``: the attributes that the
+    object's own methods load of it."""
     if known.is_computed:
         return True
-    kind: Any = value if isinstance(value, type) else type(value)
-    owners: tuple[type, ...] = kind.__mro__
-    others = (each for each in owners if each is not object and not is_users(str(each.__module__)))
+    # An object that has no name where its method is called was used as a whole where it had one.
+    loaded = {name for owner, name in known.of_named if owner in path[-1:]} | {*of_own}
+    others = (
+        each for each in _owners(value) if each is not object and not is_users(str(each.__module__))
+    )
     methods = {name for each in others for name, one in vars(each).copy().items() if callable(one)}
-    return any(not name.startswith("__") for name in methods & known.named)
+    return any(not name.startswith("__") for name in methods & loaded)
+
+
+def _of_own_methods(value: Any, known: CodeNames) -> set[str]:
+    """Returns the attributes that an object's methods that code may call load of it, with ``WHOLE`` if
+    they use it as a whole."""
+    found = set[str]()
+    for owner in _owners(value):
+        for name, each in vars(owner).copy().items() if is_users(str(owner.__module__)) else ():
+            is_called = name in known.named or (name.startswith("__") and name not in _OF_WHOLE)
+            function = _function_of(each) if is_called and name not in _MAKING else None
+            if function is not None:
+                found |= names_in_code(own_code(function)).of_first
+    return found
+
+
+def _function_of(held: Any) -> FunctionType | None:
+    """Returns the function that gets an object as its first argument, of what the object's class has."""
+    found: Any = held.fget if isinstance(held, property) else getattr(held, "__func__", held)
+    if isinstance(found, (cached_property, partialmethod)):
+        found = found.func
+    return inspect.unwrap(found) if isinstance(found, FunctionType) else None
+
+
+def _owners(value: Any) -> tuple[type, ...]:
+    kind: Any = value if isinstance(value, type) else type(value)
+    return kind.__mro__

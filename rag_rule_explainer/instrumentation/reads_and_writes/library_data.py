@@ -43,14 +43,19 @@ _LARGEST = 10_000_000
 """The largest number of bytes of an object that are compared."""
 _WORKING = (
     *("invoke", "embed_query", "get_text_embedding", "complete", "similarity_search_by_vector"),
-    *("mget", "list_namespaces"),
+    *("mget", "list_namespaces", "add_step"),
 )
 """The methods by which an object is known that does work, such as a model, or whose reads and writes are
 noted elsewhere, such as a store of a framework. Its own state is no data."""
 _KEEPING = ("checkpointer", "chat_history", "similarity_search_by_vector", "ntotal")
 """The names by which an object is known that keeps what it is given."""
-_RUNNING = ("func", "afunc", "coroutine", "bound", "first", "middle", "last", "steps__", "nodes", "node")
-"""The names by which runnables of LangChain and graphs hold what they run."""
+_RUNNABLE = ("invoke", "add_step", "real_fn")
+"""The names by which a runnable of LangChain, and a workflow and a tool of LlamaIndex, are known."""
+_RUNNING = (
+    *("func", "afunc", "coroutine", "bound", "first", "middle", "last", "steps__", "nodes", "node"),
+    *("tools_by_name", "tools", "agents", "real_fn"),
+)
+"""The names by which they hold what they run."""
 _NO_DATA = (
     *(type, ModuleType, FunctionType, BuiltinFunctionType, MethodDescriptorType, BaseException),
     *(
@@ -152,8 +157,8 @@ def has_memory(thing: Any) -> bool:
 
 
 def parts_that_run(thing: Any) -> Iterator[Any]:
-    """Yields the functions and the runnables inside a runnable of a framework."""
-    for name in _RUNNING if hasattr(thing, "invoke") else ():
+    """Yields the functions, the tools and the runnables inside a runnable of a framework."""
+    for name in _RUNNING if any(hasattr(thing, each) for each in _RUNNABLE) else ():
         held: Any = getattr(thing, name, None)
         if isinstance(held, (DICT, LIST)):
             yield from held.values() if isinstance(held, DICT) else held

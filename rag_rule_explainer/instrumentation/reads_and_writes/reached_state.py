@@ -26,7 +26,7 @@ from .attributes_read import attributes_held, attributes_read
 from .changed_in_place import has_value, is_data_record
 from .file_reads import KnownFiles
 from .inner_parts import inner_parts
-from .library_data import cached_values, has_memory, parts_that_run, viewed
+from .library_data import cached_values, has_memory, has_work, parts_that_run, viewed
 from .noted_reads import ReadPath
 from .reached import DATA, Holder, Reached, file_holder
 from .read_names import ANY_VARIABLE, METHODS_THAT_ADD, CodeNames, NamedVariable, names_in_code
@@ -155,7 +155,7 @@ class _Walk:
         self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool
     ) -> None:
         """Notes what a variable holds, whatever it is."""
-        is_record = is_data_record(value) and not hasattr(value, "invoke")
+        is_record = is_data_record(value) and not has_work(value)
         is_own = is_users(str((value if isinstance(value, type) else type(value)).__module__))
         if is_own and not _is_data(value):
             self._note_which(value, path, holders, is_read=is_read)
@@ -179,7 +179,7 @@ class _Walk:
             for place, each in enumerate(cached_values(value)):
                 if _is_mutable(each) or is_users(type(each).__module__):
                     self._visit(each, (*path, "the cache", place), (), is_read=is_read)
-        elif is_own or (is_data_record(value) and not hasattr(value, "invoke")):
+        elif is_own or (is_data_record(value) and not has_work(value)):
             self._attributes(value, path)
         for place, each in enumerate(parts_that_run(value)):
             self._visit(each, (*path, "the parts", place), (), is_read=True)
