@@ -118,7 +118,8 @@ def _of_own_methods(value: Any, known: CodeNames) -> set[str]:
 
 
 def _function_of(held: Any) -> FunctionType | None:
-    """Returns the function that gets an object as its first argument, of what the object's class has."""
+    """Returns the function that gets an object as its first argument, of what the object's class has;
+    None for a value that is no method."""
     found: Any = held.fget if isinstance(held, property) else getattr(held, "__func__", held)
     if isinstance(found, (cached_property, partialmethod)):
         found = found.func
