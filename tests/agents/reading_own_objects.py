@@ -1,7 +1,8 @@
 """This module holds agents with a tool that changes an object of the user's, and one that reads it in a
 way that does not name what was changed."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from enum import Enum
 from functools import singledispatch
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 
 from langchain.agents.middleware import before_model
 from langchain_core.tools import tool
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from tests.agents.reading import Omitted, cut, policy_for, told
 from tests.agents.reading_agents import agent_of, guilty, innocent
@@ -285,3 +286,55 @@ def a_record_that_is_not_shown(omitted: Omitted) -> Any:
         world.notes.append(text)
 
     return agent_with_notes(omitted, write, lambda: list(world.pages))
+
+
+class Basket(BaseModel):
+    total: float = 0
+
+
+class Shop(BaseModel):
+    basket: Basket = Field(default_factory=Basket)
+
+    def told(self) -> str:
+        return self.model_dump_json()
+
+
+@dataclass
+class Cart:
+    total: float = 0
+
+
+@dataclass
+class Till:
+    cart: Cart = field(default_factory=Cart)
+
+
+def _with_total(omitted: Omitted, inner: Any, read: Callable[[], str]) -> Any:
+    def write(_: str) -> None:
+        inner.total += 3
+
+    return agent_with_notes(omitted, write, lambda: NOTE if "3" in read() else "")
+
+
+@guilty
+def model_inside_a_printed_model(omitted: Omitted) -> Any:
+    shop = Shop()
+    return _with_total(omitted, shop.basket, lambda: str(shop.model_dump()))
+
+
+@guilty
+def model_inside_a_model_that_prints_itself(omitted: Omitted) -> Any:
+    shop = Shop()
+    return _with_total(omitted, shop.basket, lambda: shop.told())
+
+
+@guilty
+def object_inside_a_printed_object(omitted: Omitted) -> Any:
+    till = Till()
+    return _with_total(omitted, till.cart, lambda: f"{till}")
+
+
+@guilty
+def object_inside_an_object_as_a_dict(omitted: Omitted) -> Any:
+    till = Till()
+    return _with_total(omitted, till.cart, lambda: str(asdict(till)))

@@ -20,6 +20,7 @@ from tests.agents import (
     reading_own_objects,
     reading_states,
     reading_stores,
+    reading_unknown_objects,
     reading_variables,
 )
 from tests.agents.reading import ASKED, Omitted, Shape, calls_in, false_rules
@@ -36,7 +37,7 @@ MODULES = (
         reading_own_objects,
         reading_states,
     ),
-    *(reading_stores, reading_variables),
+    *(reading_stores, reading_unknown_objects, reading_variables),
 )
 """The modules that fill ``GUILTY`` and ``INNOCENT``."""
 OF_STORES = [each for each in GUILTY if each.__module__ == reading_stores.__name__]

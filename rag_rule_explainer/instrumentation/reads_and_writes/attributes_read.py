@@ -4,14 +4,15 @@ import inspect
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, partialmethod
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ...probing.whose import is_users
 from ..copies.guarded_code import own_code
 from ..rewinding.values import held_by
 from .noted_reads import ReadPath
+from .object_uses import ANYWHERE, EVERYTHING, WHOLE, argument_of
 from .reached import DATA, Holder
-from .read_names import WHOLE, CodeNames, names_in_code
+from .read_names import CodeNames, names_in_code
 
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
 """The special methods that code calls by the class."""
@@ -29,18 +30,23 @@ _FUNCTIONS = (FunctionType, classmethod, staticmethod)
 
 class Attribute(NamedTuple):
     """An ``Attribute`` is one attribute of an object. ``holder``: identifies it; ``is_read``: True if the
-    code may read it; ``is_handed_on``: True if the code does not name it, and hands the object on."""
+    code may read it; ``is_handed_on``: True if the code does not name it, and hands the object on;
+    ``is_of_whole``: True if the code may read all of the object, with the objects in it."""
 
     name: str
     value: Any
     holder: Holder
     is_read: bool
     is_handed_on: bool = False
+    is_of_whole: bool = False
 
 
-def attributes_read(value: Any, path: ReadPath, known: CodeNames) -> Iterator[Attribute]:
+def attributes_read(
+    value: Any, path: ReadPath, known: CodeNames, *, is_in_whole: bool
+) -> Iterator[Attribute]:
     """Yields the attributes of an object, a class or a module that code uses, and the methods of its
-    class. ``path``: where the object was found; ``known``: the names in the code."""
+    class. ``path``: where the object was found; ``known``: the names in the code; ``is_in_whole``: True
+    if the object is in one all of which the code may read."""
     held = attributes_held(value)
     if isinstance(value, ModuleType):
         yield from (
@@ -48,14 +54,16 @@ def attributes_read(value: Any, path: ReadPath, known: CodeNames) -> Iterator[At
         )
         return
     of_own = _of_own_methods(value, known)
-    is_any = _is_any_read(value, path, known, of_own)
     is_handed_on = WHOLE in of_own or not known.whole.isdisjoint(path)
+    of_own |= _of_functions(path, known)
+    is_any = is_in_whole or _is_any_read(value, path, known, of_own)
     for name, each in held.items():
         if is_any or name in known.named:
             found = _named(value, name, each, known)
-            yield found._replace(is_read=is_any or is_handed_on or found.is_read)
+            yield found._replace(is_read=is_any or is_handed_on or found.is_read, is_of_whole=is_any)
         elif is_handed_on:
-            yield Attribute(name, each, (id(value), name), is_read=True, is_handed_on=True)
+            found = _named(value, name, each, known)
+            yield found._replace(is_read=True, is_handed_on=True)
     is_class = isinstance(value, type)
     for owner in _owners(value):
         for name, each in vars(owner).copy().items() if is_users(str(owner.__module__)) else ():
@@ -86,22 +94,32 @@ def _is_wanted(name: str, value: object, known: CodeNames, *, is_any: bool, is_c
     itself, and may make an object of it."""
     if name.startswith("__"):
         return isinstance(value, _FUNCTIONS) and (is_class or name not in _MAKING)
-    return name in known.named or (is_any and isinstance(value, DATA))
+    return name in known.named or (is_any and isinstance(value, (*DATA, property)))
 
 
 def _is_any_read(value: Any, path: ReadPath, known: CodeNames, of_own: Collection[str]) -> bool:
     """Returns True iff code may read any attribute of an object: it takes attributes by computed names,
-    or calls a method that a library defines for the object's class. ``of_own``: the attributes that the
+    prints it, or calls a method that a library defines for its class. ``of_own``: the attributes that the
     object's own methods load of it."""
     if known.is_computed:
         return True
-    # An object that has no name where its method is called was used as a whole where it had one.
     loaded = {name for owner, name in known.of_named if owner in path[-1:]} | {*of_own}
     others = (
         each for each in _owners(value) if each is not object and not is_users(str(each.__module__))
     )
     methods = {name for each in others for name, one in vars(each).copy().items() if callable(one)}
-    return any(not name.startswith("__") for name in methods & loaded)
+    return EVERYTHING in loaded or any(not name.startswith("__") for name in methods & loaded)
+
+
+def _of_functions(path: ReadPath, known: CodeNames) -> set[str]:
+    """Returns how functions use an object that they got from other code, which names it."""
+    getting = {function for name, function in known.handed if name in path}
+    while True:
+        given = {argument_of(each) for each in getting}
+        further = {function for name, function in known.handed if name in given} - getting
+        if not further:
+            return {use for by, use in known.of_unnamed if by in getting or ANYWHERE in getting}
+        getting |= further
 
 
 def _of_own_methods(value: Any, known: CodeNames) -> set[str]:
@@ -127,5 +145,6 @@ def _function_of(held: Any) -> FunctionType | None:
 
 
 def _owners(value: Any) -> tuple[type, ...]:
-    kind: Any = value if isinstance(value, type) else type(value)
-    return kind.__mro__
+    kind = cast("type[Any]", type(value))
+    of_value: tuple[type, ...] = value.__mro__ if isinstance(value, type) else ()
+    return *of_value, *kind.__mro__

@@ -146,6 +146,14 @@ def library_parts(thing: Any) -> tuple[Any, ...] | None:
     return tuple(part for pair in (held_by(thing) or {}).items() for part in pair) or None
 
 
+def is_unknown(thing: Any) -> bool:
+    """Returns True iff what an object of a library holds is not known. It may keep what it is given."""
+    try:
+        return library_parts(thing) != ()
+    except Exception:  # the properties of a library may raise any error
+        return True
+
+
 def has_memory(thing: Any) -> bool:
     """Returns True iff an object of a library keeps what it is given, and what it holds is not known: an
     agent with a checkpointer, an engine with a history, a store, or an index."""
@@ -156,9 +164,14 @@ def has_memory(thing: Any) -> bool:
     return any(each is not None and not isinstance(each, bool) for each in found)
 
 
+def is_runnable(thing: object) -> bool:
+    """Returns True iff an object is a runnable, a workflow or a tool of a framework."""
+    return any(hasattr(thing, each) for each in _RUNNABLE)
+
+
 def parts_that_run(thing: Any) -> Iterator[Any]:
     """Yields the functions, the tools and the runnables inside a runnable of a framework."""
-    for name in _RUNNING if any(hasattr(thing, each) for each in _RUNNABLE) else ():
+    for name in _RUNNING if is_runnable(thing) else ():
         held: Any = getattr(thing, name, None)
         if isinstance(held, (DICT, LIST)):
             yield from held.values() if isinstance(held, DICT) else held

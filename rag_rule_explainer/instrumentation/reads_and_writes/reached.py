@@ -33,6 +33,13 @@ class Reached(NamedTuple):
         return {each for each in self.holders if isinstance(each, tuple) and each[:1] == _OF_FILES}
 
 
+def reached_memory(thing: object, *, is_changed: bool) -> Reached:
+    """Returns what stands for an object that may keep what it is given, and whose content is not known.
+    ``is_changed``: True if the code seems to change it."""
+    content = ("an object with a memory", type(thing).__qualname__)
+    return Reached(content, (("the memory", id(thing)),), is_read=True, has_memory=is_changed)
+
+
 def file_holder(path: str) -> tuple[str, str]:
     """Returns the holder of a file."""
     return *_OF_FILES, path

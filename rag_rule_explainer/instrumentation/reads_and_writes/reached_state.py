@@ -7,7 +7,7 @@ It says of each whether the code may read it; code that only adds to a list does
 import os
 import sys
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Hashable
 from contextvars import ContextVar
 from enum import Enum
 from functools import partial
@@ -24,15 +24,29 @@ from ..copies.guarded_code import own_code
 from ..isolation.unheard import unheard_by_hook
 from .attributes_read import attributes_held, attributes_read
 from .changed_in_place import has_value, is_data_record
+from .collected import collected_code
 from .file_reads import KnownFiles
 from .inner_parts import inner_parts
-from .library_data import cached_values, has_memory, has_work, parts_that_run, viewed
+from .library_data import (
+    cached_values,
+    has_memory,
+    has_work,
+    is_unknown,
+    parts_that_run,
+    viewed,
+)
 from .noted_reads import ReadPath
-from .reached import DATA, Holder, Reached, file_holder
-from .read_names import ANY_VARIABLE, METHODS_THAT_ADD, CodeNames, NamedVariable, names_in_code
+from .reached import DATA, Holder, Reached, file_holder, reached_memory
+from .read_names import (
+    ANY_VARIABLE,
+    METHODS_THAT_ADD,
+    CodeNames,
+    NamedVariable,
+    names_in_code,
+)
 from .written_paths import NEW_PATH, path_content
 
-_DEEPEST = 10
+_DEEPEST = 30
 _MOST = 2_000
 """The largest number of objects that are looked at."""
 _MUTABLE = (dict, list, set, deque, bytearray, Connection, StringIO, BytesIO)
@@ -65,19 +79,6 @@ def reached_state(tool: object, kept: list[object], files: KnownFiles) -> dict[R
         names = walk.names
 
 
-def reached_variables(
-    values: Mapping[str, str | None], read: Collection[str], files: KnownFiles
-) -> dict[ReadPath, Reached]:
-    """Returns environment variables that a tool has used, by their names. ``values``: None for one that
-    is not set; ``read``: the names of those that it read; ``files``: those that the run has written."""
-    found = dict[ReadPath, Reached]()
-    for name, value in values.items():
-        path = path_content(value, files)
-        content = None if value is None else comparable_value(value) if path is None else path
-        found["os.environ", name] = Reached(content, (("os.environ", name),), name in read)
-    return found
-
-
 class _Walk:
     """A ``_Walk`` goes through what code reaches. ``known``: the names in the code, as far as it is known
     yet; ``names``: those in all code that was found. ``files``: see ``reached_state``."""
@@ -89,7 +90,8 @@ class _Walk:
         self.values = dict[ReadPath, Reached]()
         self.kept = list[object]()
         self._handed_on = set[ReadPath]()  # what no code names, in an object that code hands on
-        self._seen = set[tuple[int, bool]]()
+        self._of_whole = set[ReadPath]()  # attributes of objects all of which code may read
+        self._seen = set[tuple[Hashable, ...]]()
 
     def from_tool(self, tool: Any) -> None:
         """Goes through a tool: its functions, and the methods that do its work."""
@@ -111,10 +113,14 @@ class _Walk:
         if type(value) not in _FOLLOWED:
             self._note_any(value, path, holders, is_read=is_read)
         if _is_data(value) and not is_users(type(value).__module__):
+            for place, each in enumerate(collected_code(value)):
+                self._visit(each, (*path, place), (), is_read=is_read)
             return
-        if (id(value), is_read) in self._seen or len(self._seen) > _MOST or len(path) > _DEEPEST:
+        # What code reads of an object depends on the name by which it uses the object.
+        seen = (id(value), is_read, *(path[-1:] if is_users(type(value).__module__) else ()))
+        if seen in self._seen or len(self._seen) > _MOST or len(path) > _DEEPEST:
             return
-        self._seen.add((id(value), is_read))
+        self._seen.add(seen)
         self.kept.append(value)
         self._follow(value, path, is_read=is_read)
 
@@ -128,6 +134,7 @@ class _Walk:
                 held.fget if isinstance(value, property) else held.__func__, path, (), is_read=True
             )
         elif isinstance(value, MethodType):
+            self.names |= CodeNames(frozenset({value.__func__.__name__}))
             self._visit(value.__func__, path, (), is_read=True)
             if not is_users(str(value.__func__.__module__)) and is_users(type(value.__self__).__module__):
                 # A method of a library may read all of the user's object.
@@ -160,15 +167,17 @@ class _Walk:
         if is_own and not _is_data(value):
             self._note_which(value, path, holders, is_read=is_read)
         elif has_memory(value) and not is_record:
-            content = ("an object with a memory", type(value).__qualname__)
             self.kept.append(value)
-            self.values[path] = Reached(content, (("the memory", id(value)),), True, has_memory=True)
+            self.values[path] = reached_memory(value, is_changed=True)
         elif is_record or isinstance(value, (*DATA, PurePath, Connection, *_BUFFERS)):
             self._note(value, path, holders, is_read=is_read)
         else:
             content = comparable_library_value(value)
             if content is not None:
                 self._add(value, path, (*holders, id(value)), content, is_read=is_read)
+            elif is_unknown(value):
+                self.kept.append(value)
+                self.values[path] = reached_memory(value, is_changed=path[-1] in self.known.changed)
 
     def _object(self, value: Any, path: ReadPath, *, is_read: bool) -> None:
         kind: Any = value if isinstance(value, (type, ModuleType)) else type(value)
@@ -213,6 +222,8 @@ class _Walk:
             holder = ((module, name),)
             self._visit(function.__globals__[name], (module, name), holder, is_read=name in names.read)
         self._by_texts(function, names)
+        for name in self.known.named & vars(function).keys():
+            self._visit(vars(function)[name], (*where, name), ((id(function), name),), is_read=True)
         defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
         for place, each in enumerate((*defaults, wrapped)):
             self._visit(each, (*where, place), (), is_read=True)
@@ -259,9 +270,11 @@ class _Walk:
             self._note(os.environ[name], ("os.environ", name), (("os.environ", name),), is_read=True)
 
     def _attributes(self, value: Any, path: ReadPath) -> None:
-        for each in attributes_read(value, path, self.known):
-            if each.is_handed_on:
-                self._handed_on.add((*path, each.name))
+        is_in_whole = any(path[:end] in self._of_whole for end in range(len(path) + 1))
+        for each in attributes_read(value, path, self.known, is_in_whole=is_in_whole):
+            inner = (*path, each.name)
+            self._handed_on |= {inner} if each.is_handed_on else set()
+            self._of_whole |= {inner} if each.is_of_whole else set()
             self._visit(each.value, (*path, each.name), (each.holder,), is_read=each.is_read)
 
     def _note(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:

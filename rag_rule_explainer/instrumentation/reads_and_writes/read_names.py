@@ -4,11 +4,12 @@ such as in ``globals()["seen"]`` or ``os.environ["USER"]``."""
 import dis
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from types import CodeType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from .changed_in_place import ADDING
+from .names_changed import names_changed
+from .object_uses import hand_overs, uses_of_first, uses_of_named, uses_without_name
 
 _OF_NAMES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _BY_ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
@@ -31,8 +32,6 @@ _CALLING = ("PUSH_NULL", "PRECALL", "CALL", "CALL_FUNCTION", "CALL_METHOD", "LOA
 _USING = ("BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR", "PRECALL", "CALL", "KW_NAMES")
 ANY_VARIABLE = ""
 """The name of an environment variable that may be any."""
-WHOLE = ""
-"""Stands for all attributes of an object."""
 
 
 class NamedVariable(NamedTuple):
@@ -49,9 +48,11 @@ class CodeNames(NamedTuple):
     ``asdict(session)``, so that it may read all of the object. ``texts``: the texts in the code;
     ``environment``: the environment variables that it reads; ``is_any``: True if it may read any variable
     of a module; ``is_computed``: True if it may read any attribute of an object, as its name is no text
-    in the code. ``of_named``: pairs of the name of an object and that of an attribute of it that it
-    loads; ``of_first``: the attributes that it loads of its first argument, with ``WHOLE`` if it uses
-    that otherwise."""
+    in the code. ``of_named``: pairs of the name of an object and a use of it, as ``uses_of_named``
+    says; ``of_first``: those of the first argument, as ``uses_of_first`` says; ``of_unnamed``: those of
+    objects that have no name, as ``uses_without_name`` says; ``handed``: what it hands on, as
+    ``hand_overs`` says; ``changed``: the names of objects that it seems to change, as ``names_changed``
+    says."""
 
     named: frozenset[str] = frozenset()
     read: frozenset[str] = frozenset()
@@ -62,6 +63,9 @@ class CodeNames(NamedTuple):
     is_computed: bool = False
     of_named: frozenset[tuple[str, str]] = frozenset()
     of_first: frozenset[str] = frozenset()
+    of_unnamed: frozenset[tuple[str, str]] = frozenset()
+    handed: frozenset[tuple[str, str]] = frozenset()
+    changed: frozenset[str] = frozenset()
 
     def __or__(self, other: "CodeNames") -> "CodeNames":
         return CodeNames(
@@ -74,6 +78,9 @@ class CodeNames(NamedTuple):
             self.is_computed or other.is_computed,
             self.of_named | other.of_named,
             self.of_first | other.of_first,
+            self.of_unnamed | other.of_unnamed,
+            self.handed | other.handed,
+            self.changed | other.changed,
         )
 
 
@@ -96,32 +103,19 @@ def names_in_code(code: CodeType) -> CodeNames:
     texts, whole = frozenset(texts), frozenset(whole)
     is_computed = any(_is_computed(steps, place) for place in range(len(steps)))
     found = CodeNames(frozenset(named), frozenset(read), whole, texts, environment, is_any, is_computed)
-    of_named, of_first = frozenset(_of_named(steps)), frozenset(_of_first(code, steps))
-    found = found._replace(of_named=of_named, of_first=of_first)
+    found = found._replace(
+        of_named=frozenset(uses_of_named(steps, _OF_NAMES)),
+        of_first=frozenset(uses_of_first(code, steps)),
+        of_unnamed=frozenset(uses_without_name(code, steps, _OF_NAMES)),
+        handed=frozenset(hand_overs(code, steps, _OF_NAMES)),
+        changed=frozenset(names_changed(steps, _OF_NAMES)),
+    )
     for each in _inner(code):
-        found |= names_in_code(each)
+        inner = names_in_code(each)
+        # A function that is defined in a method may use the method's first argument.
+        of_first = {use for owner, use in inner.of_named if (owner,) == code.co_varnames[:1]}
+        found |= inner._replace(of_first=inner.of_first | of_first)
     return found
-
-
-def _of_named(steps: Sequence[dis.Instruction]) -> Iterator[tuple[str, str]]:
-    for before, step in pairwise(steps):
-        if before.opname in _OF_NAMES and step.opname in _BY_ATTRIBUTE:
-            yield str(before.argval), str(step.argval)
-
-
-def _of_first(code: CodeType, steps: Sequence[dis.Instruction]) -> Iterator[str]:
-    """Yields the attributes that code loads of its first argument, also in functions that enclose it."""
-    first = code.co_varnames[:1]
-    for before, step in pairwise(steps):
-        given = before.argval
-        # Python 3.13 loads two variables by one instruction.
-        loaded = cast("tuple[Any, ...]", given)[-1:] if isinstance(given, tuple) else (given,)
-        if loaded == first and "LOAD_" in before.opname:
-            yield str(step.argval) if step.opname in _BY_ATTRIBUTE else WHOLE
-    if "super" in code.co_names:
-        yield from code.co_names
-    for each in _inner(code):
-        yield from (name for owner, name in names_in_code(each).of_named if (owner,) == first)
 
 
 def _is_any(steps: Sequence[dis.Instruction], place: int) -> bool:

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from ..comparable import Opaque, Unreadable
-from .file_reads import CallFiles
+from ..comparable import Opaque, Unreadable, comparable_value
+from .file_reads import CallFiles, KnownFiles
 from .inner_parts import changed_parts, keys_of_objects
 from .noted_reads import ReadPath
 from .outside_reads import is_outside, outside_said
 from .reached import Holder, Reached, file_holder
+from .written_paths import path_content
 
 _FUNCTIONS = ("func", "coroutine", "fn", "async_fn")
 """The names by which frameworks' tools hold their functions; they say nothing to the user."""
@@ -54,3 +55,16 @@ def changed_holders(before: Reached, after: Reached) -> Collection[Holder]:
         return ()
     holders = (*before.holders, *after.holders)
     return {*holders, *keys_of_objects(holders), *changed_parts(before.parts, after.parts)}
+
+
+def reached_variables(
+    values: Mapping[str, str | None], read: Collection[str], files: KnownFiles
+) -> dict[ReadPath, Reached]:
+    """Returns environment variables that a tool has used, by their names. ``values``: None for one that
+    is not set; ``read``: the names of those that it read; ``files``: those that the run has written."""
+    found = dict[ReadPath, Reached]()
+    for name, value in values.items():
+        path = path_content(value, files)
+        content = None if value is None else comparable_value(value) if path is None else path
+        found["os.environ", name] = Reached(content, (("os.environ", name),), name in read)
+    return found

@@ -17,8 +17,8 @@ from .file_reads import KnownFiles, RunFiles
 from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath, StoreRead
 from .outside_reads import PROGRAMS, is_outside
 from .reached import Reached
-from .reached_state import reached_state, reached_variables
-from .read_paths import files_of, path_said, paths_of
+from .reached_state import reached_state
+from .read_paths import files_of, path_said, paths_of, reached_variables
 from .store_writes import StorePlace, are_related, are_same_writes
 from .tool_variables import ChangedVariables, ToolVariables
 from .tool_writes import EarlierCall, OtherInput, ToolWrite, are_same_calls, may_write, writers_in
