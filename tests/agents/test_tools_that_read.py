@@ -20,6 +20,7 @@ from tests.agents import (
     reading_own_objects,
     reading_states,
     reading_stores,
+    reading_through_code,
     reading_unknown_objects,
     reading_variables,
 )
@@ -37,7 +38,7 @@ MODULES = (
         reading_own_objects,
         reading_states,
     ),
-    *(reading_stores, reading_unknown_objects, reading_variables),
+    *(reading_stores, reading_through_code, reading_unknown_objects, reading_variables),
 )
 """The modules that fill ``GUILTY`` and ``INNOCENT``."""
 OF_STORES = [each for each in GUILTY if each.__module__ == reading_stores.__name__]

@@ -70,7 +70,8 @@ def attributes_read(
             is_own = name in held and not isinstance(each, property)
             if name in _OF_WHOLE and not (is_any or is_handed_on):
                 continue
-            if not is_own and _is_wanted(name, each, known, is_any=is_any, is_class=is_class):
+            is_wanted = _is_wanted(name, each, known, is_any=is_any, is_class=is_class)
+            if not is_own and (is_wanted or (is_any and name in _when_printed(owner))):
                 found = _named(owner, name, each, known)
                 yield found._replace(is_read=is_any or found.is_read)
 
@@ -94,7 +95,8 @@ def _is_wanted(name: str, value: object, known: CodeNames, *, is_any: bool, is_c
     itself, and may make an object of it."""
     if name.startswith("__"):
         return isinstance(value, _FUNCTIONS) and (is_class or name not in _MAKING)
-    return name in known.named or (is_any and isinstance(value, (*DATA, property)))
+    is_computed = known.is_computed and isinstance(value, _FUNCTIONS)
+    return name in known.named or is_computed or (is_any and isinstance(value, (*DATA, property)))
 
 
 def _is_any_read(value: Any, path: ReadPath, known: CodeNames, of_own: Collection[str]) -> bool:
@@ -109,6 +111,12 @@ def _is_any_read(value: Any, path: ReadPath, known: CodeNames, of_own: Collectio
     )
     methods = {name for each in others for name, one in vars(each).copy().items() if callable(one)}
     return EVERYTHING in loaded or any(not name.startswith("__") for name in methods & loaded)
+
+
+def _when_printed(owner: type) -> Collection[str]:
+    """Returns the names of the methods by which pydantic prints an object."""
+    known: Any = vars(owner).get("__pydantic_decorators__")
+    return () if known is None else {**known.field_serializers, **known.model_serializers}
 
 
 def _of_functions(path: ReadPath, known: CodeNames) -> set[str]:

@@ -47,8 +47,10 @@ _WORKING = (
 )
 """The methods by which an object is known that does work, such as a model, or whose reads and writes are
 noted elsewhere, such as a store of a framework. Its own state is no data."""
-_KEEPING = ("checkpointer", "chat_history", "similarity_search_by_vector", "ntotal")
-"""The names by which an object is known that keeps what it is given."""
+_KEEPING = ("checkpointer", "chat_history")
+"""The names by which an object is known that keeps what it is asked."""
+_FILLED = ("similarity_search_by_vector", "ntotal")
+"""The names by which an object is known that keeps what is added to it."""
 _RUNNABLE = ("invoke", "add_step", "real_fn")
 """The names by which a runnable of LangChain, and a workflow and a tool of LlamaIndex, are known."""
 _RUNNING = (
@@ -148,6 +150,8 @@ def library_parts(thing: Any) -> tuple[Any, ...] | None:
 
 def is_unknown(thing: Any) -> bool:
     """Returns True iff what an object of a library holds is not known. It may keep what it is given."""
+    if any(hasattr(thing, each) for each in _FILLED):
+        return True
     try:
         return library_parts(thing) != ()
     except Exception:  # the properties of a library may raise any error
@@ -155,8 +159,8 @@ def is_unknown(thing: Any) -> bool:
 
 
 def has_memory(thing: Any) -> bool:
-    """Returns True iff an object of a library keeps what it is given, and what it holds is not known: an
-    agent with a checkpointer, an engine with a history, a store, or an index."""
+    """Returns True iff an object of a library keeps what it is asked: an agent with a checkpointer, or an
+    engine with a history."""
     if isinstance(thing, (type, ModuleType)):
         return False
     # A graph without a checkpointer, or that takes that of an outer one, has None, False or True.

@@ -103,6 +103,8 @@ def _arguments(code: CodeType) -> tuple[str, ...]:
 
 
 def _use(steps: Sequence[Instruction], place: int, after: Instruction) -> str:
+    if after.opname in _DOUBLING and place + 2 < len(steps):  # as in ``self.count += 1``
+        after = steps[place + 2]
     if after.opname in _BY_ATTRIBUTE:
         return EVERYTHING if after.argval == "__dict__" else str(after.argval)
     left = (each for each in reversed(steps[:place]) if each.opname not in _BETWEEN)

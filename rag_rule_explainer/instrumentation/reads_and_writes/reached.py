@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+from ..comparable import Opaque
+
 Holder: TypeAlias = Hashable
 DATA = (dict, list, set, frozenset, tuple, deque, bytearray, str, bytes, int, float, bool, type(None))
 """The types of data."""
@@ -36,7 +38,7 @@ class Reached(NamedTuple):
 def reached_memory(thing: object, *, is_changed: bool) -> Reached:
     """Returns what stands for an object that may keep what it is given, and whose content is not known.
     ``is_changed``: True if the code seems to change it."""
-    content = ("an object with a memory", type(thing).__qualname__)
+    content = Opaque(type(thing).__qualname__)
     return Reached(content, (("the memory", id(thing)),), is_read=True, has_memory=is_changed)
 
 

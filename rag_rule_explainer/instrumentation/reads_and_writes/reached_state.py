@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from enum import Enum
 from functools import partial
 from io import BytesIO, StringIO
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from pathlib import Path, PurePath
 from sqlite3 import Connection
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
@@ -53,7 +53,16 @@ _MUTABLE = (dict, list, set, deque, bytearray, Connection, StringIO, BytesIO)
 _WORK = frozenset({"_run", "_arun", "call", "acall", "__call__"})
 """The methods by which frameworks run a tool."""
 _FOLLOWED: tuple[type, ...] = (
-    *(FunctionType, MethodType, BuiltinFunctionType, ModuleType, ContextVar, partial, attrgetter),
+    *(
+        FunctionType,
+        MethodType,
+        BuiltinFunctionType,
+        ModuleType,
+        ContextVar,
+        partial,
+        attrgetter,
+        methodcaller,
+    ),
     *(staticmethod, classmethod, property),
 )
 """The types of what is no value of its own, and leads to code or to a value."""
@@ -144,8 +153,8 @@ class _Walk:
         elif isinstance(value, BuiltinFunctionType) and not isinstance(value.__self__, ModuleType):
             is_read = value.__name__ not in METHODS_THAT_ADD
             self._visit(value.__self__, (*path, "self"), (), is_read=is_read)
-        elif isinstance(value, attrgetter):
-            _, args = value.__reduce__()[:2]
+        elif isinstance(value, (attrgetter, methodcaller)):
+            _, args = cast("tuple[Any, tuple[Any, ...]]", value.__reduce__()[:2])
             read = frozenset(part for each in args for part in str(each).split("."))
             self.names |= CodeNames(read, read)
         elif isinstance(value, partial):
@@ -155,6 +164,7 @@ class _Walk:
         elif isinstance(value, ContextVar):
             variable = cast("ContextVar[Any]", value)
             self._note(variable.get(None), path, (id(variable),), is_read=is_read)
+            self._visit(variable.get(None), (*path, "its value"), (), is_read=is_read)
         else:
             self._object(value, path, is_read=is_read)
 

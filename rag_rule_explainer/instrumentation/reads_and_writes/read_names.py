@@ -4,8 +4,9 @@ such as in ``globals()["seen"]`` or ``os.environ["USER"]``."""
 import dis
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from .changed_in_place import ADDING
 from .names_changed import names_changed
@@ -16,14 +17,25 @@ _BY_ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
 METHODS_THAT_ADD = ADDING | {"write", "writelines", "put", "put_nowait", "set", "clear"}
 _OF_TEXTS = frozenset(
     {
-        *("globals", "vars", "locals", "getattr", "attrgetter", "__dict__", "__getattribute__"),
+        *(
+            "globals",
+            "vars",
+            "locals",
+            "getattr",
+            "attrgetter",
+            "methodcaller",
+            "__dict__",
+            "__getattribute__",
+        ),
         *("modules", "import_module", "__import__", "eval", "exec", "setattr", "delattr"),
     }
 )
 """The names by which code reads variables whose names are texts."""
 _OF_ANY = frozenset({"globals", "vars", "__dict__", "eval", "exec"})
 """Code that uses one of these names may read any variable of a module."""
-_OF_ATTRIBUTES = frozenset({"getattr", "setattr", "delattr", "attrgetter", "__getattribute__"})
+_OF_ATTRIBUTES = frozenset(
+    {"getattr", "setattr", "delattr", "attrgetter", "methodcaller", "__getattribute__"}
+)
 _CALLS = ("PRECALL", "CALL", "CALL_FUNCTION", "CALL_METHOD", "CALL_KW", "KW_NAMES")
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv", "getenvb"})
 _LONGEST = 1_000
@@ -98,6 +110,8 @@ def names_in_code(code: CodeType) -> CodeNames:
     if not named.isdisjoint(_OF_TEXTS):
         given = {part for each in texts for part in each.split(".") if part.isidentifier()}
         named, read = named | given, read | given
+    matched = set(_in_patterns(steps))
+    named, read = named | matched, read | matched
     environment = frozenset(_environment_in(steps))
     is_any = any(_is_any(steps, place) for place, step in enumerate(steps) if step.argval in _OF_ANY)
     texts, whole = frozenset(texts), frozenset(whole)
@@ -116,6 +130,13 @@ def names_in_code(code: CodeType) -> CodeNames:
         of_first = {use for owner, use in inner.of_named if (owner,) == code.co_varnames[:1]}
         found |= inner._replace(of_first=inner.of_first | of_first)
     return found
+
+
+def _in_patterns(steps: Sequence[dis.Instruction]) -> Iterator[str]:
+    """Yields the attributes that the patterns of ``match`` look at."""
+    for before, step in pairwise(steps):
+        if step.opname == "MATCH_CLASS":
+            yield from map(str, cast("tuple[Any, ...]", before.argval))
 
 
 def _is_any(steps: Sequence[dis.Instruction], place: int) -> bool:

@@ -44,13 +44,16 @@ def files_of(used: CallFiles, contents: Mapping[str, bytes]) -> dict[ReadPath, R
     }
 
 
+def is_made_late(before: Reached, after: Reached) -> bool:
+    """Returns True iff a value is a client that was made when it was first needed, which is no change."""
+    return before.content in (None, (type(None), None)) and isinstance(after.content, Opaque)
+
+
 def changed_holders(before: Reached, after: Reached) -> Collection[Holder]:
-    """Returns the holders of a value if it has changed. A client that is made when it is first needed is
-    no change."""
-    is_made_late = before.content in (None, (type(None), None)) and isinstance(after.content, Opaque)
+    """Returns the holders of a value if it has changed."""
     is_unknown = isinstance(before.content, Unreadable) and isinstance(after.content, Unreadable)
     is_other = before.content != after.content or before.identity != after.identity or after.has_memory
-    is_changed = not is_made_late and not is_unknown and is_other
+    is_changed = not is_made_late(before, after) and not is_unknown and is_other
     if not is_changed:
         return ()
     holders = (*before.holders, *after.holders)

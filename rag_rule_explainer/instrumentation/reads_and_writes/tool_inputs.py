@@ -18,7 +18,7 @@ from .noted_reads import AskingReply, GivenToTool, NotedReads, ReadPath, StoreRe
 from .outside_reads import PROGRAMS, is_outside
 from .reached import Reached
 from .reached_state import reached_state
-from .read_paths import files_of, path_said, paths_of, reached_variables
+from .read_paths import files_of, is_made_late, path_said, paths_of, reached_variables
 from .store_writes import StorePlace, are_related, are_same_writes
 from .tool_variables import ChangedVariables, ToolVariables
 from .tool_writes import EarlierCall, OtherInput, ToolWrite, are_same_calls, may_write, writers_in
@@ -226,6 +226,8 @@ class ToolInputs:
         self, before: Reached, after: Reached, changed: ChangedVariables, replay: _Replay
     ) -> bool:
         files = {*before.files, *after.files}
+        if is_made_late(before, after) or is_made_late(after, before):
+            return True
         if not changed.writes:
             return before.content == after.content or are_same(before.content, after.content)
         if before.is_coarse or after.is_coarse:
