@@ -165,6 +165,22 @@ def objects_in_a_list(omitted: Omitted) -> Any:
 
 
 @guilty
+def function_of_an_object_in_a_list(omitted: Omitted) -> Any:
+    class Step:
+        def __init__(self, check: Callable[[], bool]) -> None:
+            self.check = check
+
+        def __call__(self) -> bool:
+            return self.check()
+
+    def made(limits: dict[str, int]) -> Callable[[], bool]:
+        steps = [Step(lambda: limits["budget"] > 0)]
+        return lambda: steps[0]()
+
+    return with_limit(omitted, made)
+
+
+@guilty
 def property_of_a_class(omitted: Omitted) -> Any:
     def made(limits: dict[str, int]) -> Callable[[], bool]:
         class OfConfig(type):
@@ -241,6 +257,16 @@ def object_in_a_context_variable(omitted: Omitted) -> Any:
     current: ContextVar[Row] = ContextVar("current")
     current.set(row := Row())
     return with_count(omitted, row, lambda: current.get().n)
+
+
+@guilty
+def method_by_a_part_of_its_name(omitted: Omitted) -> Any:
+    row = Row()
+
+    def read(kind: str = "json") -> Any:
+        return getattr(row, f"as_{kind}")()
+
+    return with_count(omitted, row, read)
 
 
 @guilty

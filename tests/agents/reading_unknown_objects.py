@@ -74,7 +74,9 @@ def notes_in_a_mail(omitted: Omitted) -> Any:
 @guilty
 def notes_that_a_fake_got(omitted: Omitted) -> Any:
     fake = Mock()
-    return agent_with_notes(omitted, fake.send, lambda: NOTE if fake.send.called else "")
+    return agent_with_notes(
+        omitted, lambda text: fake.send(text), lambda: NOTE if fake.send.called else ""
+    )
 
 
 @guilty

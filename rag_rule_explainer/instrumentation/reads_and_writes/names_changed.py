@@ -11,7 +11,8 @@ _OF_COLLECTIONS = "append|add|insert|extend|put|push|[lr]push|set|update|pop|cle
 _OF_STORES = "upsert|write|save|store|delete|commit|register|record|enqueue|putpixel|paste|draw"
 _ENDING = r"(_.*|[A-Z].*)?$"
 _CHANGING = re.compile(f"({_OF_COLLECTIONS}|{_OF_STORES}){_ENDING}")
-_STORING = re.compile(f"({_OF_STORES}){_ENDING}")
+_STORING = re.compile(f"({_OF_STORES}){_ENDING}|({_OF_COLLECTIONS})(_.+|[A-Z].+)$")
+"""The names of methods that no list, dict or set has, so that they are those of another object."""
 _SQL = re.compile(r"\b(insert|update|delete|create|drop|alter|replace|merge|truncate)\b", re.IGNORECASE)
 _WITH_SQL = frozenset({"execute", "executemany", "executescript", "sql", "query", "run", "exec"})
 

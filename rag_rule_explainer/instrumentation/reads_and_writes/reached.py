@@ -10,6 +10,7 @@ Holder: TypeAlias = Hashable
 DATA = (dict, list, set, frozenset, tuple, deque, bytearray, str, bytes, int, float, bool, type(None))
 """The types of data."""
 _OF_FILES = ("the file",)
+_OF_MEMORY = ("the memory",)
 
 
 class Reached(NamedTuple):
@@ -30,6 +31,11 @@ class Reached(NamedTuple):
     has_memory: bool = False
 
     @property
+    def is_unknown(self) -> bool:
+        """Returns True iff this is an object of a library whose content is not known."""
+        return any(isinstance(each, tuple) and each[:1] == _OF_MEMORY for each in self.holders)
+
+    @property
     def files(self) -> set[tuple[str, str]]:
         """Returns those of the holders that are files."""
         return {each for each in self.holders if isinstance(each, tuple) and each[:1] == _OF_FILES}
@@ -39,7 +45,7 @@ def reached_memory(thing: object, *, is_changed: bool) -> Reached:
     """Returns what stands for an object that may keep what it is given, and whose content is not known.
     ``is_changed``: True if the code seems to change it."""
     content = Opaque(type(thing).__qualname__)
-    return Reached(content, (("the memory", id(thing)),), is_read=True, has_memory=is_changed)
+    return Reached(content, ((*_OF_MEMORY, id(thing)),), is_read=True, has_memory=is_changed)
 
 
 def file_holder(path: str) -> tuple[str, str]:

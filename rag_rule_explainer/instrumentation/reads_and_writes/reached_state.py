@@ -187,7 +187,9 @@ class _Walk:
                 self._add(value, path, (*holders, id(value)), content, is_read=is_read)
             elif is_unknown(value):
                 self.kept.append(value)
-                self.values[path] = reached_memory(value, is_changed=path[-1] in self.known.changed)
+                self.values[path] = reached_memory(
+                    value, is_changed=not self.known.changed.isdisjoint(path)
+                )
 
     def _object(self, value: Any, path: ReadPath, *, is_read: bool) -> None:
         kind: Any = value if isinstance(value, (type, ModuleType)) else type(value)

@@ -80,13 +80,14 @@ class ToolVariables:
             return ChangedVariables({each: self._known[each] for each in holders if each in self._known})
 
     def changed(self, values: Iterable[Reached], running: Collection[str]) -> ChangedVariables:
-        """Returns those that tools changed which do not run in a replay. ``running``: the names of the
-        tools that run in it."""
-        known = self.of(*values).known
+        """Returns those that tools changed which do not run in a replay, and those whose content is not
+        known and that any tool changed. ``running``: the names of the tools that run in it."""
+        values = list(values)
+        known, is_unknown = self.of(*values).known, any(each.is_unknown for each in values)
         idle = {
             holder: each
             for holder, each in known.items()
-            if any(write.name not in running for write in each.writes)
+            if any(is_unknown or write.name not in running for write in each.writes)
         }
         return ChangedVariables(idle)
 
