@@ -10,7 +10,7 @@ from ...probing.whose import is_users
 from ..copies.guarded_code import own_code
 from ..rewinding.values import held_by
 from .noted_reads import ReadPath
-from .object_uses import ANYWHERE, EVERYTHING, WHOLE, argument_of
+from .object_uses import ALL_OF_IT, ANYWHERE, WHOLE, argument_of
 from .reached import DATA, Holder
 from .read_names import CodeNames, names_in_code
 
@@ -110,7 +110,7 @@ def _is_any_read(value: Any, path: ReadPath, known: CodeNames, of_own: Collectio
         each for each in _owners(value) if each is not object and not is_users(str(each.__module__))
     )
     methods = {name for each in others for name, one in vars(each).copy().items() if callable(one)}
-    return EVERYTHING in loaded or any(not name.startswith("__") for name in methods & loaded)
+    return ALL_OF_IT in loaded or any(not name.startswith("__") for name in methods & loaded)
 
 
 def _when_printed(owner: type) -> Collection[str]:

@@ -25,12 +25,12 @@ ANYWHERE = ""
 """This stands for a function that is not known."""
 WHOLE = "the whole"
 """This use is any other than by an attribute. The code that gets the object says what it reads of it."""
-EVERYTHING = "everything"
+ALL_OF_IT = "everything"
 """This use is one that reads all of the object."""
 
 
 def uses_of_named(steps: Sequence[Instruction], of_names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yields the names of objects, each with an attribute that code loads of it, or ``EVERYTHING``.
+    """Yields the names of objects, each with an attribute that code loads of it, or ``ALL_OF_IT``.
     ``of_names``: the instructions that load an object by its name."""
     names = dict[str, str]()  # of the variables that hold an object which has another name
     for place, (step, after) in enumerate(pairwise(steps)):
@@ -47,7 +47,7 @@ def uses_of_named(steps: Sequence[Instruction], of_names: Collection[str]) -> It
 
 
 def uses_of_first(code: CodeType, steps: Sequence[Instruction]) -> Iterator[str]:
-    """Yields the attributes that code loads of its first argument, ``EVERYTHING``, and ``WHOLE``."""
+    """Yields the attributes that code loads of its first argument, ``ALL_OF_IT``, and ``WHOLE``."""
     first = code.co_varnames[:1]
     for place, (step, after) in enumerate(pairwise(steps)):
         given = step.argval
@@ -62,7 +62,7 @@ def uses_of_first(code: CodeType, steps: Sequence[Instruction]) -> Iterator[str]
 def uses_without_name(
     code: CodeType, steps: Sequence[Instruction], of_names: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yields the attributes that code loads of objects that have no name there, and ``EVERYTHING``, each
+    """Yields the attributes that code loads of objects that have no name there, and ``ALL_OF_IT``, each
     after the name of the function if it is its argument, else after ``ANYWHERE``."""
     arguments = _arguments(code)
     is_lambda = code.co_name.startswith("<")
@@ -106,9 +106,9 @@ def _use(steps: Sequence[Instruction], place: int, after: Instruction) -> str:
     if after.opname in _DOUBLING and place + 2 < len(steps):  # as in ``self.count += 1``
         after = steps[place + 2]
     if after.opname in _BY_ATTRIBUTE:
-        return EVERYTHING if after.argval == "__dict__" else str(after.argval)
+        return ALL_OF_IT if after.argval == "__dict__" else str(after.argval)
     left = (each for each in reversed(steps[:place]) if each.opname not in _BETWEEN)
     before = next(left, None)
     is_given_first = before is not None and before.opname.startswith("LOAD_")
     is_read = is_given_first and before is not None and str(before.argval) in _READERS
-    return EVERYTHING if is_read or after.opname in _FORMATTING else WHOLE
+    return ALL_OF_IT if is_read or after.opname in _FORMATTING else WHOLE

@@ -2,6 +2,12 @@
 
 from collections import deque
 from collections.abc import Hashable, Mapping
+from contextvars import ContextVar
+from functools import partial
+from io import BytesIO, StringIO
+from operator import attrgetter, methodcaller
+from sqlite3 import Connection
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 from ..comparable import Opaque
@@ -9,6 +15,12 @@ from ..comparable import Opaque
 Holder: TypeAlias = Hashable
 DATA = (dict, list, set, frozenset, tuple, deque, bytearray, str, bytes, int, float, bool, type(None))
 """The types of data."""
+FOLLOWED: tuple[type, ...] = (
+    *(FunctionType, MethodType, BuiltinFunctionType, ModuleType, ContextVar, partial),
+    *(staticmethod, classmethod, property, attrgetter, methodcaller),
+)
+"""The types of what is no value of its own, and leads to code or to a value."""
+_MUTABLE = (dict, list, set, deque, bytearray, Connection, StringIO, BytesIO)
 _OF_FILES = ("the file",)
 _OF_MEMORY = ("the memory",)
 
@@ -56,3 +68,8 @@ def file_holder(path: str) -> tuple[str, str]:
 def paths_in(holder: Holder) -> list[str]:
     """Returns the path of the file that a holder stands for; none for any other holder."""
     return [holder[1]] if isinstance(holder, tuple) and holder[:1] == _OF_FILES else []
+
+
+def is_mutable(value: object) -> bool:
+    """Returns True iff a value is of a type of Python's whose content code may change."""
+    return isinstance(value, _MUTABLE)

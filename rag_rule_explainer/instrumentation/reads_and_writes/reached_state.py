@@ -6,7 +6,6 @@ It says of each whether the code may read it; code that only adds to a list does
 
 import os
 import sys
-from collections import deque
 from collections.abc import Hashable
 from contextvars import ContextVar
 from enum import Enum
@@ -27,45 +26,17 @@ from .changed_in_place import has_value, is_data_record
 from .collected import collected_code
 from .file_reads import KnownFiles
 from .inner_parts import inner_parts
-from .library_data import (
-    cached_values,
-    has_memory,
-    has_work,
-    is_unknown,
-    parts_that_run,
-    viewed,
-)
+from .library_data import cached_values, has_memory, has_work, is_unknown, parts_that_run, viewed
 from .noted_reads import ReadPath
-from .reached import DATA, Holder, Reached, file_holder, reached_memory
-from .read_names import (
-    ANY_VARIABLE,
-    METHODS_THAT_ADD,
-    CodeNames,
-    NamedVariable,
-    names_in_code,
-)
+from .reached import DATA, FOLLOWED, Holder, Reached, file_holder, is_mutable, reached_memory
+from .read_names import ANY_VARIABLE, METHODS_THAT_ADD, CodeNames, NamedVariable, names_in_code
 from .written_paths import NEW_PATH, path_content
 
 _DEEPEST = 30
 _MOST = 2_000
 """The largest number of objects that are looked at."""
-_MUTABLE = (dict, list, set, deque, bytearray, Connection, StringIO, BytesIO)
 _WORK = frozenset({"_run", "_arun", "call", "acall", "__call__"})
 """The methods by which frameworks run a tool."""
-_FOLLOWED: tuple[type, ...] = (
-    *(
-        FunctionType,
-        MethodType,
-        BuiltinFunctionType,
-        ModuleType,
-        ContextVar,
-        partial,
-        attrgetter,
-        methodcaller,
-    ),
-    *(staticmethod, classmethod, property),
-)
-"""The types of what is no value of its own, and leads to code or to a value."""
 _BUFFERS = (StringIO, BytesIO)
 _ASKING = frozenset({"exists", "lexists", "is_file", "isfile", "is_dir", "isdir", "access"}) | {
     *("stat", "lstat", "getsize", "getmtime")
@@ -119,9 +90,9 @@ class _Walk:
 
     def _visit(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:
         value = viewed(value)
-        if type(value) not in _FOLLOWED:
+        if type(value) not in FOLLOWED:
             self._note_any(value, path, holders, is_read=is_read)
-        if _is_data(value) and not is_users(type(value).__module__):
+        if isinstance(value, DATA) and not is_users(type(value).__module__):
             for place, each in enumerate(collected_code(value)):
                 self._visit(each, (*path, place), (), is_read=is_read)
             return
@@ -174,10 +145,9 @@ class _Walk:
         """Notes what a variable holds, whatever it is."""
         is_record = is_data_record(value) and not has_work(value)
         is_own = is_users(str((value if isinstance(value, type) else type(value)).__module__))
-        if is_own and not _is_data(value):
+        if is_own and not isinstance(value, DATA):
             self._note_which(value, path, holders, is_read=is_read)
         elif has_memory(value) and not is_record:
-            self.kept.append(value)
             self.values[path] = reached_memory(value, is_changed=True)
         elif is_record or isinstance(value, (*DATA, PurePath, Connection, *_BUFFERS)):
             self._note(value, path, holders, is_read=is_read)
@@ -186,10 +156,8 @@ class _Walk:
             if content is not None:
                 self._add(value, path, (*holders, id(value)), content, is_read=is_read)
             elif is_unknown(value):
-                self.kept.append(value)
-                self.values[path] = reached_memory(
-                    value, is_changed=not self.known.changed.isdisjoint(path)
-                )
+                is_changed = not self.known.changed.isdisjoint(path)
+                self.values[path] = reached_memory(value, is_changed=is_changed)
 
     def _object(self, value: Any, path: ReadPath, *, is_read: bool) -> None:
         kind: Any = value if isinstance(value, (type, ModuleType)) else type(value)
@@ -198,7 +166,7 @@ class _Walk:
         if isinstance(wrapped, FunctionType):
             self._visit(wrapped, path, (), is_read=True)
             for place, each in enumerate(cached_values(value)):
-                if _is_mutable(each) or is_users(type(each).__module__):
+                if is_mutable(each) or is_users(type(each).__module__):
                     self._visit(each, (*path, "the cache", place), (), is_read=is_read)
         elif is_own or (is_data_record(value) and not has_work(value)):
             self._attributes(value, path)
@@ -271,7 +239,7 @@ class _Walk:
         own = (each for each in variables if names.is_any and not each.startswith("__"))
         for each in list(own):
             module = str(variables.get("__name__"))
-            if _is_data(variables[each]) or isinstance(variables[each], _BUFFERS):
+            if isinstance(variables[each], (*DATA, *_BUFFERS)):
                 self._visit(variables[each], (module, each), ((module, each),), is_read=True)
 
     def _environment(self, wanted: NamedVariable, variables: dict[str, Any]) -> None:
@@ -299,23 +267,15 @@ class _Walk:
     def _add(
         self, value: Any, path: ReadPath, holders: tuple[Holder, ...], content: Any, *, is_read: bool
     ) -> None:
-        own: tuple[Holder, ...] = (id(value),) if _is_mutable(value) else ()
+        own: tuple[Holder, ...] = (id(value),) if is_mutable(value) else ()
         is_path = isinstance(value, PurePath) or (
             isinstance(value, str) and content != (type(value), value)
         )
         if is_path:
             own = (file_holder(os.path.abspath(value)),)  # noqa: PTH100 -- links stay as they are
         self.kept.append(value)
-        is_known = _is_data(value) or isinstance(value, (Connection, *_BUFFERS)) or id(value) in holders
+        is_known = isinstance(value, (*DATA, Connection, *_BUFFERS)) or id(value) in holders
         is_coarse = (is_path and self.names.named.isdisjoint(_ASKING)) or not (is_known or is_path)
         is_coarse = is_coarse or path in self._handed_on
         parts = inner_parts(value) if is_known else {}
         self.values[path] = Reached(content, (*holders, *own), is_read, is_coarse, parts)
-
-
-def _is_data(value: object) -> bool:
-    return isinstance(value, DATA)
-
-
-def _is_mutable(value: object) -> bool:
-    return isinstance(value, _MUTABLE)
