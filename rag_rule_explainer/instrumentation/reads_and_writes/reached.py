@@ -70,6 +70,11 @@ def paths_in(holder: Holder) -> list[str]:
     return [holder[1]] if isinstance(holder, tuple) and holder[:1] == _OF_FILES else []
 
 
+def is_plain_data(value: object) -> bool:
+    """Returns True iff a value is of a type of data."""
+    return isinstance(value, DATA)
+
+
 def is_mutable(value: object) -> bool:
     """Returns True iff a value is of a type of Python's whose content code may change."""
     return isinstance(value, _MUTABLE)

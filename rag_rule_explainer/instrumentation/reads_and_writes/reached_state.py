@@ -28,7 +28,16 @@ from .file_reads import KnownFiles
 from .inner_parts import inner_parts
 from .library_data import cached_values, has_memory, has_work, is_unknown, parts_that_run, viewed
 from .noted_reads import ReadPath
-from .reached import DATA, FOLLOWED, Holder, Reached, file_holder, is_mutable, reached_memory
+from .reached import (
+    DATA,
+    FOLLOWED,
+    Holder,
+    Reached,
+    file_holder,
+    is_mutable,
+    is_plain_data,
+    reached_memory,
+)
 from .read_names import ANY_VARIABLE, METHODS_THAT_ADD, CodeNames, NamedVariable, names_in_code
 from .written_paths import NEW_PATH, path_content
 
@@ -92,7 +101,7 @@ class _Walk:
         value = viewed(value)
         if type(value) not in FOLLOWED:
             self._note_any(value, path, holders, is_read=is_read)
-        if isinstance(value, DATA) and not is_users(type(value).__module__):
+        if is_plain_data(value) and not is_users(type(value).__module__):
             for place, each in enumerate(collected_code(value)):
                 self._visit(each, (*path, place), (), is_read=is_read)
             return
@@ -145,7 +154,7 @@ class _Walk:
         """Notes what a variable holds, whatever it is."""
         is_record = is_data_record(value) and not has_work(value)
         is_own = is_users(str((value if isinstance(value, type) else type(value)).__module__))
-        if is_own and not isinstance(value, DATA):
+        if is_own and not is_plain_data(value):
             self._note_which(value, path, holders, is_read=is_read)
         elif has_memory(value) and not is_record:
             self.values[path] = reached_memory(value, is_changed=True)
@@ -274,7 +283,9 @@ class _Walk:
         if is_path:
             own = (file_holder(os.path.abspath(value)),)  # noqa: PTH100 -- links stay as they are
         self.kept.append(value)
-        is_known = isinstance(value, (*DATA, Connection, *_BUFFERS)) or id(value) in holders
+        is_known = (
+            is_plain_data(value) or isinstance(value, (Connection, *_BUFFERS)) or id(value) in holders
+        )
         is_coarse = (is_path and self.names.named.isdisjoint(_ASKING)) or not (is_known or is_path)
         is_coarse = is_coarse or path in self._handed_on
         parts = inner_parts(value) if is_known else {}
