@@ -17,7 +17,7 @@ help:
 	@echo "make demo      explain two stories, offline"
 	@echo "make demo-model  explain a chain on a real language model, without a key; downloads 350 MB"
 	@echo "make test      one case of each quick test, in about two minutes;"
-	@echo "               make test QUICK= asks all cases of all fast tests, as a merge does"
+	@echo "               make test QUICK= asks all cases of all fast tests"
 	@echo "make check     lint, format, types, who may import whom, the slow tests;"
 	@echo "               make lint, make types and make slow do a part of that each"
 	@echo "make docs      the documentation as a site in dist/site; a warning is an error"
@@ -30,7 +30,7 @@ help:
 	@echo "make coverage  all tests, and what they leave out"
 	@echo "make nightly   random conditions by the hundred thousand, against the definitions of a rule;"
 	@echo "               memories of every kind, planted into every application;"
-	@echo "               all cases of which the slow tests ask one in six;"
+	@echo "               all cases of which a merge asks one in twelve;"
 	@echo "               and all fast tests on the oldest and the newest supported Python"
 	@echo "make waits     the fast tests that wait for something, again and again, on a machine with too little"
 	@echo "               to run them on; ROUNDS=200 is how often"
@@ -83,7 +83,7 @@ lint: $(VENV)/.check
 types: $(VENV)/.check
 	$(RUN)/pyright --project pyproject.toml
 
-# SLOW='--one-in 6' asks each slow test with one in six of its cases, and of what it draws.
+# SLOW='--one-in 12' asks each slow test with one in twelve of its cases, and of what it draws.
 slow: $(VENV)/.check
 	$(PYTEST) -n auto -q -m slow $(SLOW)
 
@@ -113,7 +113,7 @@ coverage: $(VENV)/.test
 	$(PYTEST) -n auto -q -m "not benchmark and not nightly and not browser and not model" --cov --cov-report=term
 
 nightly: $(VENV)/.test model cite-model cluster annotations scorers agents
-	$(PYTEST) -n auto -q --quick
+	$(PYTEST) -n auto -q
 	$(PYTEST) -n auto -q -m slow
 	$(PYTEST) -n auto -q -m "nightly and spread"
 	$(PYTEST) -q -s -m "nightly and not spread"
