@@ -20,6 +20,7 @@ _OF_WHOLE = frozenset(
     {
         *("__repr__", "__str__", "__format__", "__eq__", "__ne__", "__hash__", "__lt__", "__le__"),
         *("__gt__", "__ge__", "__reduce__", "__reduce_ex__", "__getstate__", "__copy__", "__deepcopy__"),
+        "__replace__",
     }
 )
 """The special methods that code calls only where it uses an object otherwise than by an attribute."""

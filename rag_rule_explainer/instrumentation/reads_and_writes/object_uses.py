@@ -3,13 +3,18 @@ whole."""
 
 import inspect
 from collections.abc import Collection, Iterator, Sequence
-from dis import Instruction
+from dis import Instruction, get_instructions
 from itertools import pairwise
 from types import CodeType
-from typing import Any, cast
+from typing import cast
 
 _BY_ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
 _FORMATTING = ("FORMAT_VALUE", "CONVERT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
+_OF_TWO = {
+    "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
+    "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
+    "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
+}
 _READERS = frozenset(
     {
         *("str", "repr", "format", "print", "vars", "hash", "asdict", "astuple", "copy", "deepcopy"),
@@ -19,7 +24,7 @@ _READERS = frozenset(
 """The names of functions that read all of the object that they are given first."""
 _DOUBLING = ("COPY", "DUP_TOP")
 _BETWEEN = ("PUSH_NULL", "COPY", "PRECALL")
-_ENDING = (*("POP_", "STORE_", "RETURN_", "YIELD_", "GET_", "FOR_", "JUMP_", "COPY", "DUP_TOP"),)
+_ENDING = ("POP_", "STORE_", "RETURN_", "YIELD_", "GET_", "FOR_", "JUMP_", "COPY", "DUP_TOP")
 """The beginnings of the names of instructions that end a call, or give what they get to no call."""
 ANYWHERE = ""
 """This stands for a function that is not known."""
@@ -27,6 +32,18 @@ WHOLE = "the whole"
 """This use is any other than by an attribute. The code that gets the object says what it reads of it."""
 ALL_OF_IT = "everything"
 """This use is one that reads all of the object."""
+
+
+def steps_in(code: CodeType) -> list[Instruction]:
+    """Returns the instructions of code, those of Python 3.13 that use two variables as two of them."""
+    steps = list[Instruction]()
+    for each in get_instructions(code):
+        if each.opname in _OF_TWO:
+            names = zip(_OF_TWO[each.opname], cast("tuple[str, str]", each.argval), strict=True)
+            steps += (each._replace(opname=opname, argval=name) for opname, name in names)
+        elif each.opname != "CACHE":
+            steps.append(each)
+    return steps
 
 
 def uses_of_named(steps: Sequence[Instruction], of_names: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -50,10 +67,7 @@ def uses_of_first(code: CodeType, steps: Sequence[Instruction]) -> Iterator[str]
     """Yields the attributes that code loads of its first argument, ``ALL_OF_IT``, and ``WHOLE``."""
     first = code.co_varnames[:1]
     for place, (step, after) in enumerate(pairwise(steps)):
-        given = step.argval
-        # Python 3.13 loads two variables by one instruction.
-        loaded = cast("tuple[Any, ...]", given)[-1:] if isinstance(given, tuple) else (given,)
-        if loaded == first and "LOAD_" in step.opname:
+        if (step.argval,) == first and step.opname.startswith("LOAD_"):
             yield _use(steps, place, after)
     if "super" in code.co_names:
         yield from code.co_names

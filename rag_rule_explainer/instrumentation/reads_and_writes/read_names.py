@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from .changed_in_place import ADDING
 from .names_changed import names_changed
-from .object_uses import hand_overs, uses_of_first, uses_of_named, uses_without_name
+from .object_uses import hand_overs, steps_in, uses_of_first, uses_of_named, uses_without_name
 
 _OF_NAMES = ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 _BY_ATTRIBUTE = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR")
@@ -99,7 +99,7 @@ class CodeNames(NamedTuple):
 @lru_cache(maxsize=2_048)
 def names_in_code(code: CodeType) -> CodeNames:
     """Returns the names in code, and in the code of the functions that are defined there."""
-    steps = [each for each in dis.get_instructions(code) if each.opname != "CACHE"]
+    steps = steps_in(code)
     named, read, whole = {*code.co_names, *code.co_freevars}, set[str](), set[str]()
     texts = {each for each in code.co_consts if isinstance(each, str) and len(each) <= _LONGEST}
     for place, step in enumerate(steps):
