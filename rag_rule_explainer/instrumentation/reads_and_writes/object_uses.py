@@ -67,7 +67,7 @@ def uses_of_first(code: CodeType, steps: Sequence[Instruction]) -> Iterator[str]
     """Yields the attributes that code loads of its first argument, ``ALL_OF_IT``, and ``WHOLE``."""
     first = code.co_varnames[:1]
     for place, (step, after) in enumerate(pairwise(steps)):
-        if (step.argval,) == first and step.opname.startswith("LOAD_"):
+        if (step.argval,) == first and step.opname.startswith("LOAD_") and not _is_cell(code, step):
             yield _use(steps, place, after)
     if "super" in code.co_names:
         yield from code.co_names
@@ -95,7 +95,7 @@ def hand_overs(
     says."""
     arguments, called = _arguments(code), list[str]()
     for place, (step, after) in enumerate(pairwise(steps)):
-        is_argument = step.opname == "LOAD_FAST" and step.argval in arguments
+        is_argument = step.argval in arguments and step.opname == "LOAD_FAST" and not _is_cell(code, step)
         if (step.opname in of_names or is_argument) and _use(steps, place, after) == WHOLE:
             name = argument_of(code.co_name) if is_argument else str(step.argval)
             is_given = bool(called) and not after.opname.startswith(_ENDING)
@@ -109,6 +109,13 @@ def hand_overs(
 def argument_of(function: str) -> str:
     """Returns what stands for the arguments of a function of this name in ``hand_overs``."""
     return f"{function}()"
+
+
+def _is_cell(code: CodeType, step: Instruction) -> bool:
+    """Returns True iff an instruction loads the cell of a variable, for a function that encloses it."""
+    return step.opname == "LOAD_CLOSURE" or (
+        step.opname == "LOAD_FAST" and step.argval in code.co_cellvars
+    )
 
 
 def _arguments(code: CodeType) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ def names_in_code(code: CodeType) -> CodeNames:
         inner = names_in_code(each)
         # A function that is defined in a method may use the method's first argument.
         of_first = {use for owner, use in inner.of_named if (owner,) == code.co_varnames[:1]}
-        found |= inner._replace(of_first=inner.of_first | of_first)
+        found |= inner._replace(of_first=frozenset(of_first))
     return found
 
 

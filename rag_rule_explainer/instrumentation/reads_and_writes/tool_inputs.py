@@ -88,6 +88,7 @@ class ToolInputs:
         variables = self._of_variables(inputs.reads, self._known())
         self._note_outside(inputs)
         with self._guard:
+            inner = {at for at, each in self._calls.items() if each.reads.files.outer is used}
             self._calls[write.at] = inputs
             self._made.append(
                 EarlierCall(inputs.asked.number, write.place, write.at, write.key, write.name)
@@ -96,7 +97,7 @@ class ToolInputs:
                 self._stored.setdefault(place, set()).add(write)
         pairs = (*paths_of(inputs.state, after), *paths_of(before, now), *paths_of(*variables))
         for _, (one, other) in pairs:
-            self._variables.end(one, other, write)
+            self._variables.end(one, other, write, inner)
 
     def _note_outside(self, inputs: CallInputs) -> None:
         """Records what a call used outside of this process, as reads of stores, and writes to them."""

@@ -63,11 +63,15 @@ class ToolVariables:
                 for holder in each.holders:
                     self._known.setdefault(holder, _Variable(each.content, each.content))
 
-    def end(self, before: Reached, after: Reached, write: ToolWrite) -> None:
-        """Records whether a call has changed a value."""
+    def end(self, before: Reached, after: Reached, write: ToolWrite, inner: Collection[int]) -> None:
+        """Records whether a call has changed a value. ``inner``: the moments of the calls that the tool
+        made itself, whose changes are theirs."""
         with self._guard:
             for holder in changed_holders(before, after):
                 known = self._known.setdefault(holder, _Variable(before.content, after.content))
+                is_of_inner = any(each.at in inner for each in known.writes)
+                if is_of_inner and are_same(known.last, after.content):
+                    continue
                 known.last = after.content
                 known.writes.add(write)
 
