@@ -264,7 +264,7 @@ class _Walk:
             inner = (*path, each.name)
             self._handed_on |= {inner} if each.is_handed_on else set()
             self._of_whole |= {inner} if each.is_of_whole else set()
-            self._visit(each.value, (*path, each.name), (each.holder,), is_read=each.is_read)
+            self._visit(each.value, inner, (each.holder,), is_read=each.is_read)
 
     def _note(self, value: Any, path: ReadPath, holders: tuple[Holder, ...], *, is_read: bool) -> None:
         if path in self.values and self.values[path].is_read:
